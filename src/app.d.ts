@@ -44,10 +44,9 @@ declare global {
 			unsentForm?: Promise<UnsentForm | null>;
 			/** The person on the owner pages, once read. */
 			ownerVisitor?: Promise<OwnerVisitor>;
-			/** Style rules of the page's owner and of the page itself (web/brand.ts). */
+			/** Style rules of the page's owner (web/brand.ts). */
 			accentRules?: string | null;
 			signRules?: string;
-			pageRules?: string;
 		}
 	}
 }

@@ -35,10 +35,6 @@ const SETTING_OPTIONS = {
 		value: '1|4',
 		help: 'opennds: fas_secure_enabled; default 1, which no device reaches with an https ORIGIN'
 	},
-	ndsctl: {
-		value: 'PATH',
-		help: 'opennds, level 1 on this machine: path of ndsctl, which authorizes and disconnects devices'
-	},
 	nas: {
 		value: 'ADDRESS[:PORT]',
 		help: 'mikrotik, coova, hostapd: its address for RADIUS requests and Disconnect-Requests; default port 3799'
@@ -75,9 +71,9 @@ async function readSettings(
 	folder: string
 ): Promise<Partial<typeof NO_SETTINGS>> {
 	const file = async (name: string | undefined) => (name === '' ? '' : readOneLine(folder, name));
-	const { level, site, control, nas, ndsctl, api } = values;
+	const { level, site, control, nas, api } = values;
 	const texts = {
-		...{ level, site, control, nas, ndsctl, api },
+		...{ level, site, control, nas, api },
 		apiUser: values['api-user'],
 		apiKey: await file(values['api-key-file']),
 		apiCertificate: await file(values['api-certificate-file'])
@@ -391,7 +387,6 @@ function addressLines(gateway: RegisteredGateway, config: Config): string[] {
 		['', problem ? `Fix: ${problem.advice}.` : ''],
 		['Its API', settings.api],
 		['RADIUS client', settings.nas],
-		['ndsctl', settings.ndsctl],
 		['Access points', settings.accessPoints?.join(', ')],
 		['Portal address', portal],
 		['RFC 8908 API', api],

@@ -24,7 +24,7 @@ const importRoutersFile = defineCommand({
 	name: 'routers import',
 	args: ['FILE.csv'],
 	summary: 'Add or update routers from a CSV file.',
-	help: 'The file is CSV in UTF-8, separated by commas. Its first line contains the column names. If a row is bad, nothing is imported. Every bad row is reported with its line and the reason. The id identifies a router, so importing the same file twice changes nothing.',
+	help: 'The file is CSV in UTF-8, divided by commas, semicolons or tabs. Its first line contains the column names. If a row is bad, nothing is imported. Every bad row is reported with its line and the reason. The id identifies a router, so importing the same file twice changes nothing.',
 	options: {
 		map: { value: 'PAIRS', help: MAP_HELP, isNeeded: true, isList: true },
 		price: {

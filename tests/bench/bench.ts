@@ -65,8 +65,7 @@ try {
 		DATABASE_URL: postgres ? await postgres.createDatabase() : `file:${folder}/airtill.db`,
 		DATA_DIR: folder,
 		AIRTILL_LOG_LEVEL: 'warn',
-		RATE_LIMIT_DEFAULT: '1000000',
-		RATE_LIMIT_LISTS: '1000000'
+		RATE_LIMIT_DEFAULT: '1000000'
 	};
 	const first = await startBenchServer({ ...settings, PORT: String(await freePort()) });
 	const key = await demoKey(first);

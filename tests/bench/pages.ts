@@ -40,8 +40,7 @@ try {
 		DATABASE_URL: postgres ? await postgres.createDatabase() : `file:${folder}/airtill.db`,
 		DATA_DIR: folder,
 		AIRTILL_LOG_LEVEL: 'warn',
-		RATE_LIMIT_DEFAULT: '1000000',
-		RATE_LIMIT_LISTS: '1000000'
+		RATE_LIMIT_DEFAULT: '1000000'
 	};
 	await addYear(settings, { routers: Number(values.routers), sessions: Number(values.sessions) });
 	const { router, review } = await prepared(settings.DATABASE_URL);
@@ -68,10 +67,15 @@ try {
 			'/owner/earnings/statement',
 			`/owner/payments?period=monthly&router=${router}`,
 			'/owner/payments?period=monthly&hour=12',
-			...['/owner/people', '/owner/people?group=expired', '/owner/routers', '/owner/brand'],
-			...['/owner/help', '/owner/help?q=2345', '/owner/help/5000'],
+			...[
+				'/owner/customers?group=active',
+				'/owner/customers?group=expired',
+				'/owner/routers',
+				'/owner/brand'
+			],
+			...['/owner/customers', '/owner/customers?q=2345', '/owner/customers/5000'],
 			...['/owner/alerts', '/owner/staff', '/owner/account', '/owner/routers/new'],
-			...['', '/price', '/offers', '/edit', '/sales', '/access', '/brand', '/gateway'].map(
+			...['', '/price', '/offers', '/edit', '/sales', '/access', '/gateway'].map(
 				(page) => `/owner/routers/${router}${page}`
 			)
 		],

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { guards } from '../../src/lib/server/gateways/opennds/firewall-guard.ts';
+import { guards } from '../../src/lib/server/gateways/opennds-config.ts';
 import { portalAddress } from '../../src/lib/server/gateways/config-text.ts';
 import { LAN, startNetworkLab, until, type Device, type NetworkLab } from '../support/lab/network-lab.ts';
 

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { portalAddress } from '../../src/lib/server/gateways/config-text.ts';
-import { openndsConfig } from '../../src/lib/server/gateways/opennds/config.ts';
+import { openndsConfig } from '../../src/lib/server/gateways/opennds-config.ts';
 import {
 	INTERNET_SAYS,
 	LAN,

@@ -5,9 +5,8 @@ import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { openApiKeys } from './developer/api-keys.ts';
-import type { ApiAccess } from './portal/api-client.ts';
+import { KnownRouters, type ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './branding/branding.ts';
-import { createApiMemory } from './portal/api-memory.ts';
 import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { setHomeRegion } from '#lib/domain/phone.ts';
@@ -22,7 +21,7 @@ import { createIdempotency } from './idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
 import { createEarnings } from './billing/earnings/earnings.ts';
 import { createCursors } from './platform/cursor.ts';
-import { createJobs, type JobHandler } from './jobs/jobs.ts';
+import { createJobs, fenceHandlers, type JobHandlers } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { closeToOthers } from './platform/private-files.ts';
 import { createHttpClient } from './platform/http/http-client.ts';
@@ -40,7 +39,7 @@ import { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
 import { createPasses } from './passes/passes.ts';
 import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
-import { createPurchases } from './portal/purchases/purchases.ts';
+import { openPurchases } from './portal/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
@@ -50,12 +49,11 @@ import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './authentication/sign-in.ts';
 import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
-import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
 import { openPortal } from './open-portal.ts';
 import { createOwnerViews } from './owner/views/views.ts';
-import { createDelivery } from './developer/webhooks/delivery.ts';
+import { deliver } from './developer/webhooks/delivery.ts';
 import { DELIVERY_JOB } from './developer/webhooks/store.ts';
 import { createFanOut } from './developer/webhooks/fan-out.ts';
 import { mailNotices } from './developer/webhooks/notices.ts';
@@ -85,7 +83,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const accounts = createAccounts(base);
 	const developer = createDeveloper(base, accounts);
 	const notifications = createNotifications({ ...base, ...developer, http });
-	const alerts = createAlerts({ ...base, ...sales, notifications });
+	const alerts = createAlerts({ ...base, earnings: sales.earnings, notifications });
 	const portal = createPortal(base, { ...sales, ...network, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
@@ -111,7 +109,6 @@ export async function createApp(config: Config, options: Options = {}) {
 		ownerViews,
 		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
 		/** Settles payments by hand; null in live mode. */
-		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
 		/** Only for the process that serves pages. */
 		async openPortal() {
 			const key = await openPortal({ ...base, ...sales, ...developer, accounts });
@@ -120,9 +117,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		/** The command line, which has no sentences of pages, does not start the jobs. */
 		startJobs(writeAlert: WriteAlert) {
 			const { payments, sessions } = sales;
-			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews, notifications];
-			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
+			const { access, gatewayHealth } = network;
+			const own = [payments, access, sessions, gatewayHealth, personalData, ownerViews, notifications];
+			const handlers = own.map((service): JobHandlers => service.jobs);
 			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
 			jobs.start(Object.assign({}, ...handlers));
 		},
@@ -243,7 +240,8 @@ function createDeveloper(base: Base, accounts: Accounts) {
 		signIn: createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS }),
 		webhooks: createWebhooks({ ...base, rules }),
 		jobHandlers: {
-			[DELIVERY_JOB]: createDelivery({ ...base, transport: createTransport(rules) }),
+			...fenceHandlers({ ...base, transport: createTransport(rules) }, { [DELIVERY_JOB]: deliver }),
+			// Without the fence: it changes rows by their age, and leases each notice.
 			[UPKEEP_JOB]: createUpkeep({ ...base, notify })
 		},
 		rateLimits: createRateLimits(database, clock, log),
@@ -263,17 +261,17 @@ function createPortal(
 	}: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers; sessions: Sessions }
 ) {
 	const { config, clock, log } = base;
-	const { maxCodes, defaultRegion: region, remoteApi } = config;
+	const { defaultRegion: region, remoteApi } = config;
 	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
 	/** The portal's API client. Its key exists once `openPortal` has run. */
 	const api: ApiAccess = remoteApi
-		? { ...remoteApi, memory: createApiMemory(clock), searchQuota }
+		? { ...remoteApi, knownRouters: new KnownRouters(clock), searchQuota }
 		: { url: null, key: '', searchQuota };
 	return {
 		api,
-		purchases: createPurchases({
+		purchases: openPurchases({
 			...base,
-			...{ rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer },
+			...{ rateLimits, region, isApiBuyer: apiBuyers.isApiBuyer },
 			// The sessions of a remote API are not in this database.
 			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
 		}),

@@ -1,6 +1,5 @@
 /** The data of an offer at gateways without RADIUS accounting: what is left is sent, what was used is read. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import {
@@ -273,27 +272,5 @@ describe('openNDS', () => {
 		const items = await waitingAt(gateway);
 		expect(items).toContain(`* ${rhidOf(gateway, device)} `);
 		expect(items).toContain(` 0 0 ${QUOTA} ${QUOTA} ${base64(`s${pass}`)}`);
-	});
-
-	it('by ndsctl is asked for both directions of the device that has the pass', async () => {
-		const client = { mac: '02:00:00:00:00:01', state: 'Authenticated', token: 'abc', custom: base64('s1') };
-		const usage = (more: Record<string, string>, user = 's1') =>
-			ndsctlController.usage(
-				{
-					...{ user, password: '', mac: client.mac, login: {}, maxDevices: 1 },
-					...{ speed: { down: null, up: null }, dataLeft: 1 }
-				},
-				{ loginHosts: [], secret: null, credentials: {}, settings: {}, installation: '' },
-				{
-					now: () => 0,
-					send: () => Promise.reject(new Error('not used')),
-					run: () =>
-						Promise.resolve({ code: 0, output: JSON.stringify({ clients: { a: { ...client, ...more } } }) })
-				}
-			);
-		const counters = { download_this_session: '2000', upload_this_session: '48' };
-		expect(await usage(counters)).toBe(2048 * 1024);
-		expect(await usage(counters, 's2')).toBeNull();
-		expect(await usage({ ...counters, state: 'Preauthenticated' })).toBeNull();
 	});
 });

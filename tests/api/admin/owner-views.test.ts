@@ -123,7 +123,7 @@ it('ends with Stop: the owner sees both times and the reason, and the log has bo
 	const stopped = await stop();
 	expect(stopped.text).toContain('The view has ended.');
 	expect((await admin.get('/owner')).html).not.toContain('?/stop');
-	expect((await admin.get(`/owner/help/${session}`)).status).toBe(404);
+	expect((await admin.get(`/owner/customers/${session}`)).status).toBe(404);
 	expect((await owner.get('/owner/staff')).text).toMatch(new RegExp(`until .{5,20} Reason · ${REASON}`));
 	const by = { actor: `account ${adminId}`, reason: REASON };
 	expect((await entries()).slice(logged)).toEqual([

@@ -1,6 +1,6 @@
 /** The limits of section 4: per key and minute, exact, on every answer. */
 import { describe, expect, it } from 'vitest';
-import { MAX_ACTIVE_KEYS } from '../../../src/lib/server/config/settings.ts';
+import { MAX_ACTIVE_KEYS } from '../../../src/lib/server/developer/api-keys.ts';
 import { createApi, orderOf, type Api } from '../../support/api/api.ts';
 import { admitted, ask, limitsOf, remaining } from '../../support/api/rates.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';

@@ -9,12 +9,11 @@ export const minute = 60_000;
 /** A key's limit. With the default of 100 this file sends ten thousand requests, as `--all` does. */
 export const KEY = isAll ? 100 : 20;
 export const ENTERPRISE = 10 * KEY;
-export const FAILED_KEYS = 3 * KEY;
+export const FAILED_KEYS = 300;
 const LIMITS = {
 	...DEFAULTS,
 	RATE_LIMIT_DEFAULT: String(KEY),
-	RATE_LIMIT_ENTERPRISE: String(ENTERPRISE),
-	RATE_LIMIT_FAILED_KEYS: String(FAILED_KEYS)
+	RATE_LIMIT_ENTERPRISE: String(ENTERPRISE)
 };
 
 /** The body of a 429. */

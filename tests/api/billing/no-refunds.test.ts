@@ -183,7 +183,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const owner = await newOwner(operated.fixture);
 			const router = await addRouter(operated.fixture, owner.accountId);
 			const { id, payment } = await bought({ router_id: router });
-			const page = `/owner/help/${id}`;
+			const page = `/owner/customers/${id}`;
 			expect((await owner.get(page)).text).toContain('The operator cannot refund this payment.');
 			expect((await owner.post(`${page}/by-hand`, { note: ' ' })).status).toBe(400);
 			const number = fieldValue(await owner.get(`${page}/by-hand`), 'payment');
@@ -210,7 +210,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				...[payment, `payment ${payment}`]
 			);
 			const form = { note, payment: String(payment) };
-			expect((await owner.post(`/owner/help/${id}/by-hand`, form)).path).toContain('?done=by-hand');
+			expect((await owner.post(`/owner/customers/${id}/by-hand`, form)).path).toContain('?done=by-hand');
 			expect(await paymentOf(payment)).toMatchObject({ status: 'refunded' });
 			expect(await questions(payment)).toEqual([]);
 		});
@@ -226,7 +226,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				"update payments set session_id = ?, status = 'refund_failed', applied = 0 where id = ?",
 				...[id, twice]
 			);
-			const page = `/owner/help/${id}/by-hand`;
+			const page = `/owner/customers/${id}/by-hand`;
 			const asked = await owner.get(page);
 			expect(asked.text).toContain(`(payment ${twice})`);
 			const form = { note, payment: fieldValue(asked, 'payment') };

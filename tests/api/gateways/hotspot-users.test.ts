@@ -190,14 +190,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const helper = await newOwner(fixture());
 		await sql.run('update routers set owner_account_id = ? where id = ?', helper.accountId, ROUTER_OS_ROUTER);
 		const { path, session, user } = await inside();
-		const move = () => helper.post(`/owner/help/${session.id}/move`, { note: 'The phone broke' });
+		const move = () => helper.post(`/owner/customers/${session.id}/move`, { note: 'The phone broke' });
 		expect((await move()).status).toBe(409);
 		const phone = newMac();
 		const other = browse(fixture().server.url);
 		const { visit } = await enter(other, phone);
 		await other.raw(`${path}?visit=${visit}`);
 		for (const done of [await move(), await move()]) {
-			expect(done.path).toBe(`/owner/help/${session.id}?done=move`);
+			expect(done.path).toBe(`/owner/customers/${session.id}?done=move`);
 		}
 		await eventually('the new one is in', async () => signIn(session, phone) === 'online');
 		expect(hotspot.devices(user)).toEqual([phone]);

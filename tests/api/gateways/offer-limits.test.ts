@@ -1,6 +1,5 @@
 /** The limits of an offer at each kind of gateway: sent to those that hold them, and not sold where one does not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { buyAtUniFi, connectRouterOs, connectUniFi, newMac } from '../../support/gateways/consoles.ts';
@@ -11,7 +10,6 @@ import {
 	newDevice,
 	rhidOf,
 	runBinauth,
-	sha256,
 	waitingAt,
 	type NdsDevice
 } from '../../support/gateways/opennds.ts';
@@ -200,30 +198,5 @@ describe('openNDS', () => {
 		await buyAtNds(gateway, device, BOTH);
 		const items = await waitingAt(gateway);
 		expect(items).toMatch(new RegExp(`^\\* ${rhidOf(gateway, device)} \\d+ 512 2000 0 0 `));
-	});
-
-	it('by ndsctl gets the speed with the minutes, also while ndsctl is busy', async () => {
-		const calls: (readonly string[])[] = [];
-		const client = { mac: '02:00:00:00:00:01', state: 'Preauthenticated', token: 'abc' };
-		await ndsctlController.connect(
-			{
-				...{ user: 's1', password: '', mac: client.mac, login: { hid: sha256('abc') }, maxDevices: 1 },
-				...{ speed: { down: 2000, up: null }, dataLeft: null }
-			},
-			60 * MINUTE,
-			{ loginHosts: [], secret: null, credentials: {}, settings: {}, installation: '' },
-			{
-				now: () => 0,
-				send: () => Promise.reject(new Error('not used')),
-				run(_program, args) {
-					calls.push(args);
-					const output =
-						args[0] === 'json' ? JSON.stringify({ clients: { a: client } }) : 'Client authenticated.';
-					// A call by a script of openNDS runs each time.
-					return Promise.resolve(calls.length % 2 === 0 ? { code: 0, output } : { code: 4, output: '' });
-				}
-			}
-		);
-		expect(calls.at(-1)).toEqual(['auth', client.mac, '60', '0', '2000', '0', '0', base64('s1')]);
 	});
 });

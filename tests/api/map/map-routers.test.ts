@@ -5,6 +5,8 @@ import { useFixture } from '../../support/server/fixture.ts';
 
 const KAMPALA = { lat: 0.3476, lon: 32.5825 };
 const AREA = areaOf(KAMPALA, { lat: 0.38, lon: 32.61 });
+/** Searches of an address in a minute. */
+const LISTS = 1_200;
 const query = (more: Record<string, string | number> = {}) =>
 	String(
 		new URLSearchParams(Object.entries({ ...AREA, ...more }).map(([name, value]) => [name, String(value)]))
@@ -17,7 +19,7 @@ interface Page {
 
 describe('routers for the map', () => {
 	const fixture = useFixture({
-		env: { RATE_LIMIT_LISTS: '12', ADDRESS_HEADER: 'x-client-address' }
+		env: { ADDRESS_HEADER: 'x-client-address' }
 	});
 	const ask = (search: string, headers: Record<string, string> = {}) =>
 		fetch(`${fixture().server.url}/map-routers?${search}`, { headers });
@@ -56,11 +58,13 @@ describe('routers for the map', () => {
 		const { url } = fixture().server;
 		const from = (address: string) => ({ headers: { 'x-client-address': address } });
 		const answers: Response[] = [];
-		for (let at = 0; at < 13; at += 1) {
-			const area = areaOf({ lat: 10 + at, lon: 20 }, { lat: 10.01 + at, lon: 20 });
+		for (let at = 0; at < LISTS + 1; at += 1) {
+			const centre = { lat: 10 + (at % 50), lon: 20 + Math.floor(at / 50) };
+			const area = areaOf(centre, { lat: centre.lat + 0.01, lon: centre.lon });
 			answers.push(await ask(query({ ...area }), from('192.0.2.1').headers));
 		}
-		expect(answers.map(({ status }) => status)).toEqual([...Array<number>(12).fill(200), 503]);
+		expect(answers.filter(({ status }) => status === 200)).toHaveLength(LISTS);
+		expect(answers.at(-1)?.status).toBe(503);
 		expect(Number(answers.at(-1)?.headers.get('retry-after'))).toBeGreaterThan(0);
 		expect((await fetch(`${url}/?place=nowhere`, from('192.0.2.1'))).status).toBe(503);
 		for (const path of ['/', '/?place=nowhere']) {

@@ -97,8 +97,9 @@ describe('the owner pages', () => {
 		const lists = [
 			'earnings',
 			'payments',
-			'people',
-			'people?group=expired',
+			'customers',
+			'customers?group=active',
+			'customers?group=expired',
 			'routers',
 			'brand',
 			'alerts',

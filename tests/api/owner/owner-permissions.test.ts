@@ -33,17 +33,19 @@ const EXPECTED: Readonly<Record<string, { page?: string | Form } & Readonly<Reco
 			confirm: [EVERYBODY, 400, { uri: '', code: '123456' }],
 			stop: [EVERYBODY, 400, { password: 'not this one' }]
 		},
-		people: { page: MANAGERS },
-		help: { page: EVERYBODY },
-		'help/[session]': { page: EVERYBODY },
-		'help/[session]/code': { page: EVERYBODY, default: [EVERYBODY, 200, NOTE] },
+		customers: { page: EVERYBODY },
+		'customers/[session]': { page: EVERYBODY },
+		'customers/[session]/code': { page: EVERYBODY, default: [EVERYBODY, 200, NOTE] },
 		// No other device has entered the code.
-		'help/[session]/move': { page: EVERYBODY, default: [EVERYBODY, 409, NOTE] },
-		'help/[session]/extend': { page: EVERYBODY, default: [EVERYBODY, 303, { ...NOTE, duration: '15m' }] },
-		'help/[session]/refund': { page: MANAGERS, default: [MANAGERS, 303, NOTE] },
+		'customers/[session]/move': { page: EVERYBODY, default: [EVERYBODY, 409, NOTE] },
+		'customers/[session]/extend': {
+			page: EVERYBODY,
+			default: [EVERYBODY, 303, { ...NOTE, duration: '15m' }]
+		},
+		'customers/[session]/refund': { page: MANAGERS, default: [MANAGERS, 303, NOTE] },
 		// The operator can refund it, so the page leads back.
-		'help/[session]/by-hand': { page: [OWNER, 303, null], default: [OWNER, 409, NOTE] },
-		'help/[session]/end': { page: EVERYBODY, default: [EVERYBODY, 303, NOTE] },
+		'customers/[session]/by-hand': { page: [OWNER, 303, null], default: [OWNER, 409, NOTE] },
+		'customers/[session]/end': { page: EVERYBODY, default: [EVERYBODY, 303, NOTE] },
 		earnings: { page: MANAGERS },
 		'earnings/statement': { page: MANAGERS },
 		payments: { page: MANAGERS },
@@ -53,7 +55,6 @@ const EXPECTED: Readonly<Record<string, { page?: string | Form } & Readonly<Reco
 		'routers/new': { page: MANAGERS, default: [MANAGERS, 303, NEW] },
 		'routers/[router]': { page: MANAGERS },
 		'routers/[router]/access': { page: MANAGERS, default: [MANAGERS, 303, ACCESS] },
-		'routers/[router]/brand': { page: MANAGERS, default: [MANAGERS, 303, BRAND] },
 		'routers/[router]/edit': { page: MANAGERS, default: [MANAGERS, 303, PLACE] },
 		'routers/[router]/offers': { page: MANAGERS, default: [MANAGERS, 303, OFFERS] },
 		'routers/[router]/price': { page: MANAGERS, default: [MANAGERS, 303, { price: '600', from: '500' }] },
@@ -155,7 +156,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			fixture().sql.all(`
 				select id, router_id, kind, name, key_hash, login_hosts, secret_sealed, settings, credentials_sealed
 				from gateways order by id`),
-			fixture().sql.all('select subject, name, updated_by from brands order by subject'),
+			fixture().sql.all('select account_id, name, updated_by from brands order by account_id'),
 			fixture().sql.all('select * from accounts order by id'),
 			fixture().sql.all('select id, status, expires_at from sessions order by id'),
 			fixture().sql.all('select id, status, applied from payments order by id'),
@@ -243,7 +244,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			if (refusalOf(name, one) !== null) continue;
 			const answer = await send(name, one);
 			const status =
-				one.place === 'help/[session]/end' && one.fields !== null && name !== 'cashier' ? 409 : one.status;
+				one.place === 'customers/[session]/end' && one.fields !== null && name !== 'cashier'
+					? 409
+					: one.status;
 			expect([one.place, one.action, answer.status]).toEqual([one.place, one.action, status]);
 			if (answer.status === 303) expect(answer.headers.get('location')).not.toContain('sign-in');
 		}

@@ -231,7 +231,7 @@ it('a person who was removed while signing in opens nothing', async () => {
 		'update accounts set employer_id = null, staff_role = null where id = ?',
 		person.accountId
 	);
-	for (const page of ['/owner', '/owner/help', '/owner/staff']) {
+	for (const page of ['/owner', '/owner/customers', '/owner/staff']) {
 		const refused = await person.get(page);
 		expect([refused.status, refused.text]).toEqual([
 			403,
@@ -243,7 +243,7 @@ it('a person who was removed while signing in opens nothing', async () => {
 it('a suspended person opens nothing', async () => {
 	const person = await newStaff(fixture(), owner, 'manager');
 	await fixture().sql.run(`update accounts set status = 'suspended' where id = ?`, person.accountId);
-	for (const page of ['/owner', '/owner/help', '/owner/earnings', '/owner/payments/export']) {
+	for (const page of ['/owner', '/owner/customers', '/owner/earnings', '/owner/payments/export']) {
 		expect([page, (await person.get(page)).status]).toEqual([page, 403]);
 	}
 });
@@ -312,11 +312,11 @@ it('the audit log and the history name who acted', async () => {
 	const manager = await newStaff(fixture(), owner, 'manager');
 	const by = `account ${manager.accountId}`;
 	const { session } = await fixture().buy({ router_id: router });
-	await manager.post(`/owner/help/${session.id}/refund`, NOTE);
+	await manager.post(`/owner/customers/${session.id}/refund`, NOTE);
 	await manager.post(`/owner/routers/${router}/sales`, { do: 'pause' });
 	await manager.post(`/owner/routers/${router}/sales`, { do: 'reopen' });
 	await manager.post(`/owner/routers/${router}/price`, { price: '700', from: '500' });
-	await manager.post(`/owner/routers/${router}/brand`, { name: 'Ours', contact: '', which: 'none' });
+	await manager.post('/owner/brand', { name: 'Ours', contact: '', which: 'none' });
 	const log = await fixture().sql.all(
 		`select distinct action from audit_log where actor = ? order by action`,
 		by
@@ -325,8 +325,8 @@ it('the audit log and the history name who acted', async () => {
 	const ids = [router, manager.accountId];
 	const prices = 'select count(*) from price_changes where router_id = ? and account_id = ?';
 	expect(await fixture().sql.count(prices, ...ids)).toBe(1);
-	const brands = 'select count(*) from brands where subject = ? and updated_by = ?';
-	expect(await fixture().sql.count(brands, ...[`router ${router}`, manager.accountId])).toBe(1);
+	const brands = 'select count(*) from brands where account_id = ? and updated_by = ?';
+	expect(await fixture().sql.count(brands, ...[owner.accountId, manager.accountId])).toBe(1);
 	await manager.post('/owner/routers/new', {
 		...{ name: 'Added', address: '', ssid: 'Net', lat: '0', lon: '0', price: '500' },
 		access: 'portal_login nopass'
@@ -344,14 +344,20 @@ it('the pages show cashiers only what they may open', async () => {
 			([, path]) => path
 		);
 	const home = await cashier.get('/owner?period=monthly');
-	expect(placesIn(home)).toEqual(['/owner', '/owner/help', '/owner/account']);
-	expect(home.html).not.toMatch(/href="[^"]*\/owner\/(payments|earnings|people|routers|staff|brand)/);
+	expect(placesIn(home)).toEqual(['/owner', '/owner/customers', '/owner/account']);
+	expect(home.html).not.toMatch(/href="[^"]*\/owner\/(payments|earnings|customers\?|routers|staff|brand)/);
 	expect(home.text).toContain('Today');
-	const purchase = await cashier.get(`/owner/help/${session.id}`);
+	// The other lists have customers of other days.
+	const lists = '/owner/customers?group=expired';
+	expect((await manager.get(lists)).html).toContain('<h2>Ended');
+	const today = await cashier.get(lists);
+	expect(today.text).toContain('Purchases today +256');
+	expect(today.html).not.toContain('group=active');
+	const purchase = await cashier.get(`/owner/customers/${session.id}`);
 	expect(purchase.html).not.toContain('/refund"');
 	expect(purchase.text).toContain('For a refund, ask the owner or a manager.');
 	expect(placesIn(await manager.get('/owner'))).not.toContain('/owner/staff');
-	expect((await manager.get(`/owner/help/${session.id}`)).html).toContain('/refund"');
+	expect((await manager.get(`/owner/customers/${session.id}`)).html).toContain('/refund"');
 	expect(placesIn(await owner.get('/owner')).slice(-2)).toEqual(['/owner/staff', '/owner/account']);
 	const refused = await cashier.get('/owner/earnings');
 	expect([refused.status, refused.text]).toEqual([

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Api } from '../../support/api/api.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { ndsEntry, newDevice, type NdsDevice } from '../../support/gateways/opennds.ts';
-import { browse, type Page } from '../../support/pages/browsing.ts';
+import { browse, signInAs, type Page } from '../../support/pages/browsing.ts';
 import { hourOn } from '../../support/pages/splash.ts';
 import type { TestServer } from '../../support/server/server.ts';
 import { DATABASES, eventually, useFixture, useNewFixtures } from '../../support/server/fixture.ts';
@@ -280,6 +280,16 @@ describe('an installation with too many unpaid prompts', () => {
 			statuses.push((await buy(server.url, `192.0.2.${10 + at}`, numberEnding(silent))).status);
 		}
 		expect(statuses).toEqual([...Array<number>(12).fill(303), 429]);
+	});
+
+	it('is shown in the overview of administrators', async () => {
+		const { api, server } = fixture();
+		const overview = await signInAs(server, 'admin');
+		const warning = 'accounts of the API that have not paid in 24 hours';
+		for (let at = 0; at < 9; at += 1) await api.pay(await api.createSession(), numberEnding(silent));
+		expect((await overview.get('/admin')).text).not.toContain(warning);
+		await api.pay(await api.createSession(), numberEnding(silent));
+		expect((await overview.get('/admin')).text).toContain(warning);
 	});
 
 	it('sells on to networks that have paid, and tells others in their language when to try again', async () => {

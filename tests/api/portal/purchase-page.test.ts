@@ -40,9 +40,7 @@ describe('the page of a purchase', () => {
 		return path;
 	}
 
-	/** The text that the receipt's button copies. */
-	const receiptOf = async (path: string) =>
-		/data-copy="([^"]*)"/.exec((await person.get(`${path}/receipt`)).html)?.[1] ?? '';
+	const receiptOf = async (path: string) => (await person.get(`${path}/receipt`)).text;
 
 	it('has a receipt only after the operator took the money', async () => {
 		const unpaid = await order('003');
@@ -51,7 +49,7 @@ describe('the page of a purchase', () => {
 		expect((await person.get(`${unpaid}/receipt`)).path).toBe(unpaid);
 		const paid = await bought();
 		expect((await person.get(paid)).html).toContain(`href="${paid}/receipt"`);
-		expect(await receiptOf(paid)).toMatch(/^Receipt\nTest mode: no real money\n\n.*Paid: UGX\s500\n/s);
+		expect(await receiptOf(paid)).toMatch(/Receipt Test mode: no real money .* Paid UGX\s500 /);
 	});
 
 	it('shows all time and money of the pass after time was added', async () => {
@@ -65,9 +63,7 @@ describe('the page of a purchase', () => {
 		});
 		const page = await untilIt(path, /Total paid UGX\s750/);
 		expect(page.text).toMatch(/Time 90 minutes/);
-		expect(await receiptOf(path)).toMatch(
-			/Time: 1 hour\n.*Added time: 30 minutes\n.*Total paid: UGX\s750\n/s
-		);
+		expect(await receiptOf(path)).toMatch(/Time 1 hour .*Added time 30 minutes .*Total paid UGX\s750 /);
 	});
 
 	it('names the time and the number of an addition that waits for its payment', async () => {
@@ -119,15 +115,15 @@ describe('the page of a purchase', () => {
 
 	it('names the end and who ended it, on the receipt too', async () => {
 		const path = await bought();
-		const planned = /Ends: (.*)/.exec(await receiptOf(path))?.[1] ?? '';
+		const planned = /Ends (\d+ .*? \d\d:\d\d)/.exec(await receiptOf(path))?.[1] ?? '';
 		await fixture().server.advance(9 * MINUTE);
 		await person.post(`${path}?/end`);
 		expect((await person.get(path)).text).toMatch(/Ended \d\d:\d\d by you/);
 		const receipt = await receiptOf(path);
-		expect(receipt).toMatch(/\nEnded: \d+ \w+ \d{4},? (at )?\d\d:\d\d by you\n/);
+		expect(receipt).toMatch(/ Ended \d+ \w+ \d{4},? (at )?\d\d:\d\d by you /);
 		expect(planned).not.toBe('');
 		expect(receipt).not.toContain(planned);
-		expect(receipt).not.toContain('Ends:');
+		expect(receipt).not.toContain('Ends ');
 	});
 
 	it('names the sum and the number of a refund after a wrong amount', async () => {
@@ -136,7 +132,7 @@ describe('the page of a purchase', () => {
 		expect(page.text).toMatch(
 			/Your operator took UGX\s1,000 instead of UGX\s500\. We (are refunding|refunded) UGX\s1,000 to \d{4} ••• 009\./
 		);
-		expect(await receiptOf(path)).toMatch(/Paid: UGX\s1,000\n.*Payment: Refund/s);
+		expect(await receiptOf(path)).toMatch(/Paid UGX\s1,000 .*Payment Refund/);
 	});
 
 	it('shows how long it has waited, and after 30 s what to dial if no prompt came', async () => {

@@ -13,7 +13,7 @@ it.each([
 	['/r/3.', '/r/3'],
 	['/Sw/R/3', '/sw/r/3'],
 	['/KIOSK/3', '/kiosk/3'],
-	['/R/3/Poster?size=a6', '/r/3/poster?size=a6'],
+	['/R/3/Poster?x=y', '/r/3/poster?x=y'],
 	['/Resume)', '/resume'],
 	['/s/Aa_-1234567890abcdefgh.', '/s/Aa_-1234567890abcdefgh']
 ])('%s leads to %s', async (typed, meant) => {

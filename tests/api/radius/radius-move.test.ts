@@ -129,9 +129,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.postAuth(user, before)).status).toBe(204);
 		expect(await calls.account('start', 'helped', report)).toBe(204);
 
-		const page = `/owner/help/${session}/move`;
+		const page = `/owner/customers/${session}/move`;
 		const move = () => helper.post(page, { note: 'The phone broke' });
-		expect((await helper.get(`/owner/help/${session}`)).html).toContain(`href="${page}"`);
+		expect((await helper.get(`/owner/customers/${session}`)).html).toContain(`href="${page}"`);
 		const early = await move();
 		expect([early.status, alertOf(early)]).toEqual([
 			409,
@@ -142,7 +142,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const link = `${server.url}${path}?online`;
 		await browse(server.url).post(`/splash/${gateway.key}`, hotspot(after, { 'link-orig': link }));
 		const pages = await Promise.all([move(), move(), move()]);
-		for (const done of pages) expect(done.path).toBe(`/owner/help/${session}?done=move`);
+		for (const done of pages) expect(done.path).toBe(`/owner/customers/${session}?done=move`);
 		expect((await calls.postAuth(user, after)).status).toBe(204);
 		expect((await calls.postAuth(user, before)).status).toBe(401);
 		const entries = await sql.all("select actor, reason from audit_log where action = 'purchase.moved'");

@@ -1,8 +1,8 @@
-/** Webhooks and test payments in the developer area, as a person with a browser uses them. */
+/** Webhooks in the developer area, as a person with a browser uses them. */
 import type { Page } from '@playwright/test';
 import { isAll } from '../../support/all.ts';
 import type { Area } from '../support/area.ts';
-import { signInAs, signUp, test, title } from '../support/developers.ts';
+import { signInAs, test, title } from '../support/developers.ts';
 import { expect } from '../support/test.ts';
 
 const SECRET = /^whsec_[A-Za-z0-9+/=]+$/;
@@ -100,15 +100,6 @@ for (const javaScriptEnabled of isAll ? [true, false] : [false]) {
 			await page.getByRole('button', { name: 'Remove webhook' }).click();
 			await expect(page.getByRole('status')).toHaveText('The webhook and its log are removed.');
 			expect((await page.goto(here))?.status()).toBe(404);
-		});
-
-		test('a test payment is started and settled', async ({ page, area }) => {
-			await signUp(page, area);
-			await page.getByRole('link', { name: 'Test payments' }).click();
-			await page.getByRole('button', { name: 'Start a test payment' }).click();
-			await page.getByRole('button', { name: 'Payer declines', exact: true }).click();
-			await expect(page.getByRole('status')).toHaveText(/^Payment \d+ is failed\.$/);
-			await expect(page.locator('.things')).toContainText('payer_rejected');
 		});
 	});
 }

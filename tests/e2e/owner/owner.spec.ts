@@ -191,7 +191,7 @@ test.describe('without script', () => {
 		browser
 	}) => {
 		await signIn(page, area);
-		await page.goto(`${area.url}/owner/routers/${ROUTER}/brand`);
+		await page.goto(`${area.url}/owner/brand`);
 		await page.getByLabel('Name').fill('Blue Crane');
 		// The form notices the colour, although "Airtill green" stays selected.
 		await page.locator('[type=color]').fill('#ffcc00');
@@ -236,7 +236,7 @@ test.describe('with script', () => {
 
 	test('choosing a colour selects it, and Airtill’s colour shows its own again', async ({ page, area }) => {
 		await signIn(page, area);
-		await page.goto(`${area.url}/owner/routers/${ROUTER}/brand`);
+		await page.goto(`${area.url}/owner/brand`);
 		const own = page.getByRole('radio', { name: /^Your own colour/ });
 		const colour = page.locator('[type=color]');
 		await colour.fill('#aa2200');

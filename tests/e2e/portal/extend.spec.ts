@@ -124,19 +124,15 @@ test('the receipt says what was bought and paid', async ({ buyer, page }) => {
 	const { password } = await active(buyer);
 	await page.getByRole('link', { name: 'Receipt' }).click();
 	await expect(buyer.title).toHaveText('Receipt');
-	const shown = await page.locator('main').innerText();
-	const text = (await page.locator('[data-copy]').getAttribute('data-copy')) ?? '';
-	for (const receipt of [shown, text]) {
-		expect(receipt).toContain('Kisementi Corner');
-		expect(receipt).toMatch(/UGX\s500/);
-		expect(receipt).toMatch(/0772\s•••\s456/);
-		expect(receipt).toMatch(/Operator’s reference:?\s+SBX[0-9A-F]{12}/);
-		expect(receipt).toMatch(/Code:?\s+[0-9A-Z]{4}-[0-9A-Z]{4}/);
-		expect(receipt).not.toContain(password);
-	}
-	expect(text).toContain('Test mode: no real money');
+	const receipt = await page.locator('main').innerText();
+	expect(receipt).toContain('Kisementi Corner');
+	expect(receipt).toMatch(/UGX\s500/);
+	expect(receipt).toMatch(/0772\s•••\s456/);
+	expect(receipt).toMatch(/Operator’s reference\s+SBX[0-9A-F]{12}/);
+	expect(receipt).toMatch(/Code\s+[0-9A-Z]{4}-[0-9A-Z]{4}/);
+	expect(receipt).not.toContain(password);
 	await page.emulateMedia({ media: 'print' });
-	await expect(page.getByRole('button', { name: 'Copy receipt' })).toBeHidden();
+	await expect(page.getByRole('link', { name: 'Back to your purchase' })).toBeHidden();
 	await expect(page.getByText('Kisementi Corner')).toBeVisible();
 	await expect(page.locator('main').getByText('Test mode: no real money')).toBeVisible();
 });

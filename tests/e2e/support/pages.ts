@@ -162,7 +162,6 @@ export const SIGNED_IN: readonly Place[] = [
 	at('forgot', '/developer/forgot'),
 	developed('keys', '/developer/keys'),
 	developed('keys, new', '/developer/keys/new'),
-	developed('payments', '/developer/payments'),
 	developed('requests', '/developer/requests'),
 	developed('webhooks', '/developer/webhooks'),
 	developed('webhooks, new', '/developer/webhooks/new'),
@@ -207,18 +206,17 @@ export const OWNING: readonly Place[] = [
 	owned('owner: statement', '/owner/earnings/statement'),
 	owned('owner: payments', '/owner/payments'),
 	owned('owner: payments of an hour', '/owner/payments?period=monthly&hour=9&kind=payment'),
-	owned('owner: people', '/owner/people'),
-	owned('owner: help', '/owner/help'),
-	owned('owner: help, wrong', '/owner/help?q=12x&day=soon'),
-	owned('owner: help, purchase', '/owner/help/1'),
-	{ ...owned('owner: help, end', '/owner/help'), act: askEnd },
+	owned('owner: active customers', '/owner/customers?group=active'),
+	owned('owner: customers', '/owner/customers'),
+	owned('owner: customers, wrong', '/owner/customers?q=12x&day=soon'),
+	owned('owner: customer', '/owner/customers/1'),
+	{ ...owned('owner: customer, end', '/owner/customers'), act: askEnd },
 	owned('owner: look', '/owner/brand'),
 	owned('owner: staff', '/owner/staff'),
 	owned('owner: alerts', '/owner/alerts'),
 	owned('owner: routers', '/owner/routers'),
 	owned('owner: router, new', '/owner/routers/new'),
 	owned('owner: router', `/owner/routers/${ROUTER}`),
-	owned('owner: router, look', `/owner/routers/${ROUTER}/brand`),
 	owned('owner: router, unresponsive', `/owner/routers/${UNRESPONSIVE_ROUTER}`),
 	owned('owner: router, edit', `/owner/routers/${ROUTER}/edit`),
 	{ ...owned('owner: router, nameless', `/owner/routers/${ROUTER}/edit`), act: saveNameless },
@@ -229,8 +227,7 @@ export const OWNING: readonly Place[] = [
 	{ ...owned('owner: gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`), act: openGateway },
 	owned('owner: price', `/owner/routers/${ROUTER}/price`),
 	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
-	at('poster', `/r/${ROUTER}/poster`),
-	at('poster, small', `/r/${ROUTER}/poster?size=a6&languages=ar,en,am`)
+	at('poster', `/r/${ROUTER}/poster`)
 ];
 
 /** Creates another account each time. */
@@ -271,7 +268,7 @@ const COLOURFUL = [
 	...['list', 'router', 'router, wrong number', 'purchase: waiting', 'purchase: active, everything unfolded'],
 	...['receipt', 'purchase: declined', 'purchase: not let in', 'purchase: ended', 'splash', 'help'],
 	...['kiosk', 'kiosk: confirm', 'kiosk, set up'],
-	...['owner', 'owner: payments', 'owner: look', 'owner: help, purchase', 'owner: router, nameless'],
+	...['owner', 'owner: payments', 'owner: look', 'owner: customer', 'owner: router, nameless'],
 	...['owner: router, unresponsive', 'owner: price, asked', 'poster'],
 	...['/docs', '/docs/quickstart', 'problems', 'sign in', 'keys', 'webhooks'],
 	...['admin', 'admin: review', 'admin: accounts', 'admin: account, created', 'admin: audit, wrong']

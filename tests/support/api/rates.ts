@@ -4,10 +4,7 @@ import type { Answer, Api } from './api.ts';
 /** Empty is unset: what counts is what the configuration says when nobody sets anything. */
 export const DEFAULTS = {
 	RATE_LIMIT_DEFAULT: '',
-	RATE_LIMIT_ENTERPRISE: '',
-	RATE_LIMIT_LISTS: '',
-	RATE_LIMIT_ORDERS: '',
-	RATE_LIMIT_FAILED_KEYS: ''
+	RATE_LIMIT_ENTERPRISE: ''
 };
 
 const LIMIT_HEADERS = [

@@ -1,4 +1,4 @@
-/** The requests that FreeRADIUS' rlm_rest sends with the configuration of gateways/freeradius/config.ts. */
+/** The requests that FreeRADIUS' rlm_rest sends with the configuration of gateways/freeradius.ts. */
 import type { RadiusGateway } from './gateways.ts';
 
 export interface RadiusAnswer {
@@ -10,7 +10,7 @@ export interface RadiusAnswer {
 export interface RadiusCalls {
 	authorize(user: string, mac?: string): Promise<RadiusAnswer>;
 	postAuth(user: string, mac?: string): Promise<RadiusAnswer>;
-	/** Fields as gateways/freeradius/config.ts names them, each a text. */
+	/** Fields as gateways/freeradius.ts names them, each a text. */
 	account(status: keyof typeof STATUSES, session: string, more?: Record<string, string>): Promise<number>;
 	/** Any body, with any token. */
 	send(path: string, body: string, authorization?: string): Promise<Response>;

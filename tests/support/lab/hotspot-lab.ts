@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureBrowser } from '../runner/browser.js';
 import { numberEnding } from '../api/api.ts';
 import { registerGateway, type Registered } from '../gateways/gateways.ts';
+import { sha256 } from '../gateways/opennds.ts';
 import { cli } from '../server/cli.ts';
 import { startServer, type TestServer } from '../server/server.ts';
 import { ROUTER_ADDRESS, startNetworkLab, until, type Device, type NetworkLab } from './network-lab.ts';
@@ -22,6 +23,12 @@ export interface HotspotLab {
 	sql: Sql;
 	/** The clients of openNDS. */
 	clients(): Promise<Client[]>;
+	/** Sells as at level 4. openNDS 9 cannot fetch the list itself, but its script reports what `ndsctl auth` lets in. */
+	setLevel4(): Promise<void>;
+	/** The first words on the list of level 4, with which authmon calls `ndsctl auth`; false if the list is empty. */
+	authmonItem(device: Device): Promise<string[] | false>;
+	/** A request of authmon, which anyone can send. @returns the text of the response */
+	askAsAuthmon(device: Device, payload: string): Promise<string>;
 	/** A browser on a device. */
 	open(device: Device): Promise<Buyer>;
 	stop(): Promise<void>;
@@ -43,13 +50,11 @@ export interface Buyer {
 	pay(address: string): Promise<void>;
 	/** Looks for the internet again, and enters the code of the purchase on the page that comes. */
 	returns(): Promise<void>;
-	/** Ends the time on the page that is open. */
-	end(): Promise<void>;
 	text(): Promise<string>;
 	close(): Promise<void>;
 }
 
-export async function startHotspotLab(more: string[] = ['--ndsctl', '/usr/bin/ndsctl']): Promise<HotspotLab> {
+export async function startHotspotLab(): Promise<HotspotLab> {
 	const lab = await startNetworkLab(await ensureBrowser());
 	let server: TestServer | null = null;
 	let sql: Sql | null = null;
@@ -69,12 +74,26 @@ export async function startHotspotLab(more: string[] = ['--ndsctl', '/usr/bin/nd
 			}
 		});
 		sql = await openSql(server.databaseUrl);
-		const gateway = await registerGateway(server, 'opennds', { loginHost: ROUTER_ADDRESS, more });
+		const gateway = await registerGateway(server, 'opennds', { loginHost: ROUTER_ADDRESS });
 		for (const { file, text } of await printedConfig(server, gateway)) {
 			if (file.startsWith('/etc/opennds/') || file.startsWith('/usr/lib/opennds/')) lab.install(file, text);
 		}
 		await lab.startOpennds();
-		return { lab, server, gateway, sql, stop, clients: () => clientsOf(lab), open };
+		const { key, name } = gateway;
+		const list = `${server.url}/splash/${key}?auth_get=view&gatewayhash=${sha256(name)}`;
+		const database = sql;
+		const askAsAuthmon = async (device: Device, payload: string) =>
+			(await device.get(`${list}&payload=${Buffer.from(payload).toString('base64')}`)).body;
+		return {
+			...{ lab, server, gateway, sql, stop, open, askAsAuthmon },
+			clients: () => clientsOf(lab),
+			setLevel4: () =>
+				database.run('update gateways set settings = ? where name = ?', JSON.stringify({ level: 4 }), name),
+			async authmonItem(device) {
+				const [, item] = (await askAsAuthmon(device, 'none')).split(' ');
+				return item !== undefined && decodeURIComponent(item).split(' ');
+			}
+		};
 	} catch (error) {
 		await stop();
 		throw error;
@@ -145,10 +164,6 @@ async function open(device: Device): Promise<Buyer> {
 			await page.locator('input[name=code]').fill(code);
 			await page.getByRole('button', { name: 'Open my purchase' }).click();
 			await page.getByText('You are online.', { exact: true }).waitFor();
-		},
-		async end() {
-			await page.getByText('End my time now').click();
-			await page.getByRole('button', { name: 'Yes, end it' }).click();
 		},
 		text: () => page.innerText('body'),
 		close: () => browser.close()

@@ -75,13 +75,10 @@ export interface TestServer {
 
 /** No test but those of the limits themselves is limited. */
 const NO_LIMITS = Object.fromEntries(
-	[
-		...['DEFAULT', 'ENTERPRISE', 'LISTS', 'ORDERS', 'FAILED_KEYS', 'CODES', 'CODES_TOTAL'].map(
-			(policy) => `RATE_LIMIT_${policy}`
-		),
-		'UNPAID_PROMPTS',
-		'UNPAID_PROMPTS_TOTAL'
-	].map((name) => [name, '100000'])
+	['RATE_LIMIT_DEFAULT', 'RATE_LIMIT_ENTERPRISE', 'UNPAID_PROMPTS', 'UNPAID_PROMPTS_TOTAL'].map((name) => [
+		name,
+		'100000'
+	])
 );
 
 /** Starts the built server and answers when it is ready to serve. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/checkout/purchase/code.ts';
+import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/server/portal/purchases.ts';
 import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
 
 describe('a short code', () => {

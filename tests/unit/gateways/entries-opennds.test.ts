@@ -100,11 +100,6 @@ describe('openNDS', () => {
 		expect(signsInBrowser({ kind: 'opennds', mode: opennds.controlMode(level4) })).toBe(false);
 	});
 
-	it('where ndsctl lets devices in, no browser is given what opens the router', () => {
-		const told: GatewayFacts = { ...facts, settings: { level: 1, ndsctl: '/usr/bin/ndsctl' } };
-		expect(signsInBrowser({ kind: 'opennds', mode: opennds.controlMode(told) })).toBe(false);
-	});
-
 	it('knows a device that is online already, with and without its old fas', () => {
 		const plain = 'clientip=192.168.8.137&gatewayname=x&status=authenticated';
 		expect(opennds.parseEntry(get(plain), facts)).toMatchObject({

@@ -40,7 +40,6 @@ describe('a gateway', () => {
 	it.each<[string, Partial<GatewayInput>]>([
 		['taken', {}],
 		['taken', { secret: 'a'.repeat(16), level: '4' }],
-		['taken', { ndsctl: '/usr/bin/ndsctl' }],
 		['taken', { ...MIKROTIK, control: 'radius', nas: '10.8.0.2:3799', radiusSecret: 'a'.repeat(16) }],
 		// Of an owner, and now controlled by RADIUS.
 		['taken', { ...MIKROTIK, publicApi: true }],
@@ -70,9 +69,6 @@ describe('a gateway', () => {
 		['api', { ...UNIFI, externalAccess: false }],
 		['external-access', { ...CONSOLE, externalAccess: true }],
 		['external-access', { level: '4', externalAccess: true }],
-		['ndsctl', { level: '4', ndsctl: '/usr/bin/ndsctl' }],
-		['ndsctl', { ndsctl: 'ndsctl' }],
-		['ndsctl', { ndsctl: '/usr/bin/ndsctl; reboot' }],
 		['login-host', { ...HOSTAPD, loginHosts: ['10.0.0.1'] }],
 		['control', { ...MIKROTIK, control: 'ftp' }],
 		['control', { control: 'rest' }],

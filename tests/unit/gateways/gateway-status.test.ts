@@ -41,7 +41,6 @@ function slowTransport() {
 			const text = JSON.stringify({ totalCount: 10_000, data: [{ id: '1', name: 'other' }] });
 			return { kind: 'response', status: 200, headers: {}, text };
 		},
-		run: () => Promise.reject(new Error('no program')),
 		now: () => 0
 	};
 	return { asked, transport };

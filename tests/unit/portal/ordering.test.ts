@@ -5,20 +5,28 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { ApiProblem, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
-import { buy } from '../../../src/lib/server/portal/purchases/ordering.ts';
-import { paymentIds } from '../../../src/lib/server/portal/purchases/store.ts';
+import { buyTime } from '../../../src/lib/server/portal/ordering.ts';
+import { openPurchases, parsePaymentIds } from '../../../src/lib/server/portal/purchases.ts';
+import { systemClock } from '../../../src/lib/server/platform/clock.ts';
+import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { createRateLimits } from '../../../src/lib/server/rate-limits/rate-limits.ts';
 import { purchaseToken } from '../../../src/lib/server/platform/ids.ts';
 
 const form = {
 	...{ routerId: 1, duration: '1h', offerId: null, paymentMethod: 'mtn_momo', phone: '0772123456' },
 	...{ amount: 1_000, currency: 'UGX' }
 };
-const codes = { columns: () => ({}), of: async () => '', open: async () => null } as never;
-
-const contextOn = (database: Database) => ({
-	...{ database, clock: { now: () => Date.now() }, codes, completing: new Map() },
-	...{ hashOf: (text: string) => text, region: 'UG' }
-});
+const openOn = (database: Database) =>
+	openPurchases({
+		database,
+		clock: systemClock,
+		secrets: createSecrets('x'.repeat(32)),
+		rateLimits: createRateLimits({ ...database, rates: null }, systemClock, createLog('silent')),
+		region: 'UG',
+		isApiBuyer: () => false,
+		readExtended: () => Promise.resolve(null)
+	});
 
 let folder: string;
 let database: Database;
@@ -34,36 +42,36 @@ afterEach(async () => {
 });
 
 it('keeps a purchase whose payment was started and could not be stored', async () => {
-	const context = contextOn(database);
+	const purchases = openOn(database);
 	const startPayment = vi.fn(async () => ({ id: 7 }));
 	const api = { createSession: async () => ({ id: 3 }), startPayment } as unknown as ApiClient;
 	const token = purchaseToken();
 	await sql`create trigger refuse before update on purchases when new.payment_ids <> old.payment_ids
 		begin select raise(abort, 'no disk'); end`.execute(database.db);
-	await expect(buy(context, api, token, form)).rejects.toThrow('no disk');
+	await expect(buyTime(purchases, api, token, form)).rejects.toThrow('no disk');
 	await sql`drop trigger refuse`.execute(database.db);
 
-	expect(await buy(context, api, token, form)).toBe(token);
+	expect(await buyTime(purchases, api, token, form)).toBe(token);
 	const rows = await database.db.selectFrom('purchases').selectAll().execute();
-	expect(rows.map(paymentIds)).toEqual([[7]]);
+	expect(rows.map(parsePaymentIds)).toEqual([[7]]);
 	const keys = startPayment.mock.calls.map((call: unknown[]) => call[1]);
 	expect(new Set(keys).size).toBe(1);
 	expect(keys).toHaveLength(2);
 });
 
 it('a refused order deletes its purchase, unless another process has ordered its session', async () => {
-	const context = contextOn(database);
+	const purchases = openOn(database);
 	const refusal = new ApiProblem({ code: 'router_offline', detail: 'The router is offline.' }, 400);
 	const rows = () => database.db.selectFrom('purchases').select('session_id').execute();
 	let createSession = async (): Promise<unknown> => Promise.reject(refusal);
 	const api = { createSession: () => createSession() } as unknown as ApiClient;
-	await expect(buy(context, api, purchaseToken(), form)).rejects.toBe(refusal);
+	await expect(buyTime(purchases, api, purchaseToken(), form)).rejects.toBe(refusal);
 	expect(await rows()).toEqual([]);
 
 	createSession = async () => {
 		await database.db.updateTable('purchases').set({ session_id: 3 }).execute();
 		throw refusal;
 	};
-	await expect(buy(context, api, purchaseToken(), form)).rejects.toBe(refusal);
+	await expect(buyTime(purchases, api, purchaseToken(), form)).rejects.toBe(refusal);
 	expect(await rows()).toEqual([{ session_id: 3 }]);
 });

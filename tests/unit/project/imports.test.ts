@@ -108,7 +108,7 @@ describe('rule 2: routes and hooks', () => {
 		expect(
 			found(
 				routes,
-				/^lib\/server\/(db|billing\/operators|gateways\/(mikrotik|unifi|coova|hostapd|opennds))\/|\/store\.ts$/
+				/^lib\/server\/((db|billing\/operators)\/|gateways\/(mikrotik|unifi|coova|hostapd|opennds)\b)|\/store\.ts$/
 			)
 		).toEqual([]);
 	});

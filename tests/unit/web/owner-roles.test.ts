@@ -10,7 +10,7 @@ import { accountActions } from '../../../src/lib/server/web/sign-in/account-page
 const ACCOUNT_ACTIONS = Object.keys(accountActions(() => Promise.reject(new Error('nobody'))));
 const routes = fileURLToPath(new URL('../../../src/routes/owner/(signed-in)', import.meta.url));
 /** An action of a customer's purchase is a place of its own. */
-const HELP = 'help/[session]/[action]';
+const HELP = 'customers/[session]/[action]';
 
 const files = readdirSync(routes, { recursive: true, withFileTypes: true }).filter(({ name }) =>
 	['+page.svelte', '+page.server.ts', '+server.ts'].includes(name)
@@ -40,7 +40,7 @@ function actionsOf(place: string): string[] {
 it('and the table names nothing else', () => {
 	expect(folders).toContain(HELP);
 	const found = folders.flatMap((place) =>
-		place === HELP ? [...HELP_ACTIONS.keys()].map((name) => `help/[session]/${name}`) : [place]
+		place === HELP ? [...HELP_ACTIONS.keys()].map((name) => `customers/[session]/${name}`) : [place]
 	);
 	expect(Object.keys(OWNER_ROUTES).sort()).toEqual(found.sort());
 	for (const [place, actions] of Object.entries(OWNER_ROUTES)) {

@@ -3,8 +3,9 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { Moved } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import { binder } from '../platform/bind.ts';
 import { account } from './radius/accounting.ts';
+import { fenceHandlers } from '../jobs/jobs.ts';
 import { accepted, authorize } from './radius/authorize.ts';
-import { applyPassEnd, probeRadiusGateway } from './radius/connections.ts';
+import { probeRadiusGateway, runConnectionJob } from './radius/connections.ts';
 import { createPskCandidates } from './radius/psk-candidates.ts';
 import { admitClient, confirmClient, endClient, fetchGrants } from './opennds-clients.ts';
 import { deviceState } from './device-slots/device-state.ts';
@@ -27,7 +28,7 @@ import {
 } from './provisioning.ts';
 import type { PassRow } from '../passes/passes.ts';
 import { changeGateway, gatewayAdded, removeForOwner, removeGateway } from './gateway-changes.ts';
-import { applyGrant, LATE_REDIRECT_MS, pendingAt, requestAgain } from './grants.ts';
+import { LATE_REDIRECT_MS, pendingAt, requestAgain, runGrantJob } from './grants.ts';
 import { createConcurrencyLimit } from './gateway-calls.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
@@ -61,14 +62,14 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		remove: bind(removeGateway),
 		removeForOwner: bind(removeForOwner),
 		probeRadiusGateway: bind(probeRadiusGateway),
-		jobs: {
-			[GRANT_JOB]: bind(applyGrant),
-			[GATEWAY_JOB]: bind(gatewayAdded),
-			[ACTIVATION_JOB]: bind(activationTimeout),
-			[AWAIT_ROUTER_JOB]: bind(awaitRouter),
-			[UNCONFIRMED_JOB]: bind(refundUnconfirmed),
-			[CONNECTION_JOB]: bind(applyPassEnd)
-		}
+		jobs: fenceHandlers(context, {
+			[GRANT_JOB]: runGrantJob,
+			[GATEWAY_JOB]: gatewayAdded,
+			[ACTIVATION_JOB]: activationTimeout,
+			[AWAIT_ROUTER_JOB]: awaitRouter,
+			[UNCONFIRMED_JOB]: refundUnconfirmed,
+			[CONNECTION_JOB]: runConnectionJob
+		})
 	};
 }
 

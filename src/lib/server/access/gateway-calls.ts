@@ -1,6 +1,6 @@
 import { Unavailable } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
-import type { AccessContext } from './provisioning.ts';
+import type { AccessServices, AccessWriter } from './provisioning.ts';
 import * as store from './grants.ts';
 import type { Base } from '../base.ts';
 
@@ -8,7 +8,7 @@ export const MAX_BACKOFF_MS = 60_000;
 
 /** Calls a gateway. Returns Unavailable if the adapter throws. */
 export const tryCall = <T>(
-	{ log }: AccessContext,
+	{ log }: AccessServices,
 	gateway: RegisteredGateway,
 	work: () => Promise<T>
 ): Promise<T | Unavailable> =>
@@ -20,7 +20,7 @@ export const tryCall = <T>(
 
 /** Calls a gateway to change it; stores that it answered, or its error. */
 export async function callGateway<T>(
-	context: AccessContext,
+	context: AccessServices,
 	gateway: RegisteredGateway,
 	work: () => Promise<T>
 ): Promise<T | Unavailable> {
@@ -43,14 +43,14 @@ export const exponentialMs = (attempts: number): number =>
 	Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
 export async function recordFailure(
-	{ database, clock, log }: AccessContext,
+	{ database, clock, log }: AccessWriter,
 	grant: store.GrantRow,
 	gateway: RegisteredGateway,
 	{ message: reason }: Unavailable
 ): Promise<void> {
 	log.warn({ gateway: gateway.name, grant: grant.id, reason }, 'a gateway could not be called');
 	const to = { attempts: grant.attempts + 1, last_error: reason.slice(0, 500), updated_at: clock.now() };
-	await store.changeOpen(database.db, grant.id, to);
+	await database.write((trx) => store.changeOpen(trx, grant.id, to));
 }
 
 /**

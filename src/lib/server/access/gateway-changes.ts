@@ -5,7 +5,7 @@ import type { Queries, Tx } from '../db/database.ts';
 import { InputError } from '../platform/errors.ts';
 import { openPassesAt, type PassRow } from '../passes/passes.ts';
 import { GATEWAY_JOB } from './job-kinds.ts';
-import { type AccessContext, controllerOf, targetsAt } from './provisioning.ts';
+import { type AccessContext, type AccessJob, controllerOf, targetsAt } from './provisioning.ts';
 import * as store from './grants.ts';
 import { applyGrant, openIdsAt, requestAgain, requestUsers } from './grants.ts';
 import { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
@@ -61,7 +61,7 @@ async function refuseStranding(
 const BATCH = 100;
 
 /** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
-export async function gatewayAdded(context: AccessContext, gatewayId: number): Promise<null> {
+export async function gatewayAdded(context: AccessJob, gatewayId: number): Promise<null> {
 	const { clock, gateways } = context;
 	const gateway = await gateways.byId(gatewayId);
 	if (!gateway) return null;

@@ -1,11 +1,14 @@
 import { dataLeft } from '../../domain/data-limit.ts';
 import { loginUser } from '../../domain/wifi/pass-username.ts';
-import type { Queries, Tx } from '../db/database.ts';
+import type { Queries, Reads, Tx } from '../db/database.ts';
+import { repairIfLost } from '../jobs/jobs.ts';
 import { type CommandResult, type DeviceLogin, Unavailable } from '../gateways/gateway.ts';
 import { namesDevices, type RegisteredGateway } from '../gateways/gateways.ts';
 import { openPass, type OpenPass, type PassRow, speedOf } from '../passes/passes.ts';
 import {
-	type AccessContext,
+	type AccessJob,
+	type AccessServices,
+	type AccessWriter,
 	controllerOf,
 	countUsage,
 	newestDevice,
@@ -24,7 +27,7 @@ import type { GrantsTable } from '../db/schema.ts';
 export const SLACK_MS = 30_000;
 
 export async function loginOf(
-	{ captiveSessions, passes }: AccessContext,
+	{ captiveSessions, passes }: AccessServices,
 	grant: GrantRow,
 	open: OpenPass | null
 ): Promise<DeviceLogin> {
@@ -42,15 +45,15 @@ export async function loginOf(
 
 /** Other wanted grants of the same device or user. One console can be several gateways. */
 export const othersOf = async (
-	{ gateways }: AccessContext,
-	queries: Queries,
+	{ gateways }: AccessServices,
+	queries: Reads,
 	grant: GrantRow,
 	gateway: RegisteredGateway
 ): Promise<GrantRow[]> => sameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
 
 /** Returns the end of the device's last pass with the same limits: a device can have several passes. */
 export async function desiredEnd(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway,
 	open: OpenPass
@@ -71,7 +74,7 @@ const isSameLimit = (a: OpenPass['pass'], b: OpenPass['pass']): boolean =>
 
 /** Returns other open passes that want the same device, or user, online at the gateway. */
 async function openOthers(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway
 ): Promise<OpenPass[]> {
@@ -182,16 +185,29 @@ export async function scheduleRevokes(
 const FETCH_WAIT_MS = 5_000;
 
 /**
- * Brings a gateway to what the pass wants: grants or revokes (job GRANT_JOB).
+ * Handles GRANT_JOB. If another run has taken over, the gateway may have carried out a call of this one after the calls of
+ * that one: it is called again.
+ */
+export const runGrantJob = (context: AccessJob, id: number): Promise<number | null> =>
+	repairIfLost(applyGrant(context, id), () =>
+		context.database.unfenced.transact(async (trx) => {
+			const now = context.clock.now();
+			await requestAgain(context, trx, { id });
+			await revokeAgain(trx, id, now);
+			await context.jobs.schedule(trx, GRANT_JOB, id, now);
+		})
+	);
+
+/**
+ * Brings a gateway to what the pass wants: grants or revokes.
  *
  * Purpose: compares the pass with the state that the gateway confirmed, and calls it until both match.
  * States: paid -> `granting` -> `granted`; over, ended, moved or refunded -> `revoking` -> `revoked`,
  * or `failed` when Airtill gives up.
- * Guarantees: the request is stored before the call, so a process may die at any point. One job works on a
- * grant at a time. If a job presumed dead returns late, its grant is revoked again, unless the pass wants it.
+ * Guarantees: the request is stored before the call, so a process may die at any point.
  * @returns when to run again (ms since the epoch), or null when the grant is over
  */
-export async function applyGrant(context: AccessContext, id: number): Promise<number | null> {
+export async function applyGrant(context: AccessWriter, id: number): Promise<number | null> {
 	const { database, clock, gateways, concurrencyLimit } = context;
 	const grant = await findGrant(database.db, id);
 	if (!grant || grant.state === 'revoked' || grant.state === 'failed') return null;
@@ -209,7 +225,7 @@ export async function applyGrant(context: AccessContext, id: number): Promise<nu
 
 /** Sends the desired end to a gateway that has not confirmed it. Returns when to run again. */
 async function grantAtGateway(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway,
 	open: OpenPass
@@ -231,8 +247,8 @@ async function grantAtGateway(
 	// Stored before the call: after a crash, the next job knows that an answer may be missing.
 	const now = clock.now();
 	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;
-	// Unless it was requested again meanwhile, or another run of this job sends an end.
-	if (!(await changeWanted(database.db, { id, revision, requested_end_at: requested }, to))) return now;
+	// Unless it was requested again meanwhile.
+	if (!(await database.write((trx) => changeWanted(trx, { id, revision }, to)))) return now;
 	const login = await loginOf(context, grant, pass);
 	const result = await callGateway(context, gateway, () =>
 		controller.connect(login, endMs, gateway, context.transport)
@@ -248,10 +264,11 @@ async function grantAtGateway(
 }
 
 /** Waits until the gateway fetches the grant, also for the new end of an online device. */
-async function awaitFetch({ database, clock }: AccessContext, grant: GrantRow, pass: OpenPass) {
+async function awaitFetch({ database, clock }: AccessWriter, grant: GrantRow, pass: OpenPass) {
 	const { id, revision, state } = grant;
 	// Unless it was confirmed meanwhile: then it has its end.
-	if (state === 'granted') await changeWanted(database.db, { id, revision, state }, { state: 'granting' });
+	if (state === 'granted')
+		await database.write((trx) => changeWanted(trx, { id, revision, state }, { state: 'granting' }));
 	const again = clock.now() + FETCH_WAIT_MS;
 	return pass.kind === 'waits' ? again : Math.min(again, pass.untilMs);
 }
@@ -261,7 +278,7 @@ async function awaitFetch({ database, clock }: AccessContext, grant: GrantRow, p
  * @returns when to run again, or null when the request does not count any more
  */
 export async function confirmGrant(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: GrantRow,
 	open: OpenPass,
 	endMs: number
@@ -270,7 +287,6 @@ export async function confirmGrant(
 	const { id, revision, pass_id: passId } = grant;
 	return context.database.transact(async (trx) => {
 		const now = clock.now();
-		const requested = (await findGrant(trx, id))?.requested_end_at;
 		const to = {
 			state: 'granted',
 			requested_end_at: endMs,
@@ -289,8 +305,6 @@ export async function confirmGrant(
 			await jobs.schedule(trx, GRANT_JOB, id, now);
 			return null;
 		}
-		// Another run of its job has sent another end, which this one may have replaced at the gateway.
-		if (requested !== endMs) await jobs.schedule(trx, GRANT_JOB, id, now);
 		if (open.kind === 'runs' || !(await isAwaited(context, trx, grant, open))) return open.untilMs;
 		// Another gateway may have started the time with another end.
 		if (!(await sessions.startTime(trx, await passes.findOrThrow(trx, passId)))) return now;
@@ -303,7 +317,7 @@ export async function confirmGrant(
 
 /** Whether this grant starts the time: only one at the buyer's own gateway does, if there is one. */
 async function isAwaited(
-	context: AccessContext,
+	context: AccessServices,
 	trx: Tx,
 	grant: GrantRow,
 	{ pass }: OpenPass
@@ -325,7 +339,7 @@ const LATE_MS = 60_000;
 
 /** Disconnects the device or user of a grant. Returns when to run again, or null when done or given up. */
 async function revokeAtGateway(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway
 ): Promise<number | null> {
@@ -359,7 +373,7 @@ async function revokeAtGateway(
 }
 
 async function callRevoke(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway
 ): Promise<CommandResult | Unavailable> {
@@ -373,7 +387,7 @@ async function callRevoke(
 }
 
 async function retryRevoke(
-	{ database, clock, log }: AccessContext,
+	{ database, clock, log }: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway,
 	endsItselfAt: number
@@ -382,7 +396,7 @@ async function retryRevoke(
 	const overMs = now - endsItselfAt;
 	if (overMs < REVOKE_MS) return now + backoffMs(grant, gateway, false);
 	if (grant.mac === null && overMs < REVOKE_USER_MS) return now + SELDOM_MS;
-	await changeOpen(database.db, grant.id, { state: 'failed', updated_at: now });
+	await database.write((trx) => changeOpen(trx, grant.id, { state: 'failed', updated_at: now }));
 	log.error({ gateway: gateway.name, grant: grant.id }, 'could not disconnect a device');
 	return null;
 }
@@ -392,7 +406,7 @@ async function retryRevoke(
  * @param state `revoking` to revoke again when no late request is possible
  */
 async function recordRevoked(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway,
 	state: 'revoking' | 'revoked'
@@ -414,7 +428,7 @@ export type GrantRow = Selectable<GrantsTable>;
 const insertGrant = (queries: Queries, grant: Insertable<GrantsTable>): Promise<GrantRow> =>
 	queries.insertInto('grants').values(grant).returningAll().executeTakeFirstOrThrow();
 
-export const findGrant = (queries: Queries, id: number): Promise<GrantRow | null> =>
+export const findGrant = (queries: Reads, id: number): Promise<GrantRow | null> =>
 	first(queries.selectFrom('grants').selectAll().where('id', '=', id));
 
 /** States of a grant that its pass wants, unless it was released. */
@@ -449,22 +463,16 @@ export const setConfirmedEnd = (queries: Queries, id: number, endMs: number | nu
 export const changeOpen = (queries: Queries, id: number, to: Updateable<GrantsTable>): Promise<boolean> =>
 	isChanged(change(queries, id, to).where('state', 'in', OPEN));
 
-/** Changes a grant if its pass wants it, in the state and revision, and with the requested end, that the caller expects. */
+/** Changes a grant if its pass wants it, in the state and revision that the caller expects. */
 export async function changeWanted(
 	queries: Queries,
-	{
-		id,
-		state,
-		revision,
-		requested_end_at
-	}: { id: number; state?: 'granting' | 'granted'; revision?: number; requested_end_at?: number | null },
+	{ id, state, revision }: { id: number; state?: 'granting' | 'granted'; revision?: number },
 	to: Updateable<GrantsTable>
 ): Promise<boolean> {
 	let query = change(queries, id, to)
 		.where('state', 'in', state === undefined ? WANTED : [state])
 		.where('released_at', 'is', null);
 	if (revision !== undefined) query = query.where('revision', '=', revision);
-	if (requested_end_at !== undefined) query = query.where(({ and }) => and({ requested_end_at }));
 	return isChanged(query);
 }
 
@@ -507,7 +515,7 @@ async function resetRows(
 export const LATE_REDIRECT_MS = 30_000;
 
 /** For a user, lists its other grants of the same pass. */
-function sameDevice(queries: Queries, grant: GrantRow, gatewayIds: readonly number[]): Promise<GrantRow[]> {
+function sameDevice(queries: Reads, grant: GrantRow, gatewayIds: readonly number[]): Promise<GrantRow[]> {
 	const others = queries
 		.selectFrom('grants')
 		.selectAll()

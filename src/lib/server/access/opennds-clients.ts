@@ -8,7 +8,7 @@ import { sha256 } from '../platform/secrets.ts';
 import { takeSlot } from './device-slots/device-slots.ts';
 import { changeSlot, slotOf } from './device-slots/store.ts';
 import { openPass, passState, speedOf } from '../passes/passes.ts';
-import { type AccessContext, controllerOf, countData, devicesOf } from './provisioning.ts';
+import { type AccessContext, countData, devicesOf } from './provisioning.ts';
 import { GRANT_JOB } from './job-kinds.ts';
 import * as store from './grants.ts';
 import { confirmGrant, desiredEnd, loginOf, SLACK_MS } from './grants.ts';
@@ -89,8 +89,7 @@ export async function endClient(
 		// Reported already. (A slot that the pass has moved, or given to another device, keeps its end until its report.)
 		const isReported = isHere && slot.expected_until === null && (slot.released_at ?? 0) > now - REPEATED_MS;
 		if (isReported) return;
-		// A script of the time before --ndsctl still reports what we read.
-		if (!controllerOf(gateway)) await countData(context, trx, passId, bytes);
+		await countData(context, trx, passId, bytes);
 		if (!isHere) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.
 		const isBack = newest !== null && !newest.isThisLogin && slot.bound_at >= newest.createdAt;

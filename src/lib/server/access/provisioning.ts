@@ -9,7 +9,8 @@ import type { PskCandidates } from './radius/psk-candidates.ts';
 import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
 import { find, openPass, type OpenPass, type Passes, type PassRow } from '../passes/passes.ts';
 import { type ConcurrencyLimit, MAX_BACKOFF_MS, tryCall } from './gateway-calls.ts';
-import type { Queries, Tx } from '../db/database.ts';
+import type { Database, Queries, Tx, Writer } from '../db/database.ts';
+import type { Fenced } from '../jobs/jobs.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import {
 	ACTIVATION_JOB,
@@ -34,12 +35,26 @@ import { allSlots, releaseOtherSlots, type SlotRow, wasMovedSince } from './devi
 import { hasMovedOnline } from './device-slots/connection-store.ts';
 import { dataLeft, isPossibleGrowth } from '../../domain/data-limit.ts';
 
-export interface ProvisioningContext extends Base {
+/** For what runs in a transaction of its caller. */
+export interface ProvisioningContext extends Omit<Base, 'database'> {
 	gateways: Gateways;
 	routers: Routers;
 }
 
-export interface AccessContext extends ProvisioningContext {
+export interface AccessContext extends AccessServices {
+	database: Database;
+}
+
+/** For handlers of jobs. */
+export type AccessJob = Fenced<AccessContext>;
+
+/** For what a request or a job runs. */
+export interface AccessWriter extends AccessServices {
+	database: Writer;
+}
+
+/** For what runs in a transaction of its caller, or needs none. */
+export interface AccessServices extends ProvisioningContext {
 	captiveSessions: CaptiveSessions;
 	sessions: Sessions;
 	payments: Payments;
@@ -128,7 +143,7 @@ async function mayLetIn(
  * sells under the same condition. Otherwise ACTIVATION_JOB refunds the pass.
  * @returns when to run again, or null when the pass does not wait
  */
-export async function awaitRouter(context: AccessContext, passId: number): Promise<number | null> {
+export async function awaitRouter(context: AccessJob, passId: number): Promise<number | null> {
 	const { clock, sessions } = context;
 	return context.database.transact(async (trx) => {
 		const pass = await find(trx, passId);
@@ -153,7 +168,7 @@ export async function awaitRouter(context: AccessContext, passId: number): Promi
  * buyer.
  * @returns when to run again, or null when the pass does not wait
  */
-export async function activationTimeout(context: AccessContext, passId: number): Promise<number | null> {
+export async function activationTimeout(context: AccessJob, passId: number): Promise<number | null> {
 	const { clock, passes, sessions, payments } = context;
 	return context.database.transact(async (trx) => {
 		const until = (await find(trx, passId))?.activating_until ?? null;
@@ -237,7 +252,7 @@ export async function passesOfPurchase(queries: Queries, tokenHash: string, now:
  * @param isOnline the gateway reports the device as online, so the captive session has no sign-in data
  */
 export async function letInDevice(
-	context: AccessContext,
+	context: AccessServices,
 	trx: Tx,
 	pass: PassRow,
 	isOnline: boolean
@@ -364,7 +379,7 @@ const READ_MS = { most: 60_000, least: 15_000 };
  * transaction that stores the counter, so that nothing counts twice.
  */
 export async function countData(
-	{ passes, sessions }: AccessContext,
+	{ passes, sessions }: AccessServices,
 	trx: Tx,
 	passId: number,
 	bytes: number
@@ -377,7 +392,7 @@ export async function countData(
  * @returns when to read again (ms since the epoch), at the latest at the end of the pass
  */
 export async function readUsage(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: store.GrantRow,
 	gateway: RegisteredGateway,
 	open: OpenPass
@@ -388,7 +403,7 @@ export async function readUsage(
 
 /** Counts what a device, or user, has used since the last read. Returns its pass as it is then; null if it is over. */
 export async function countUsage(
-	context: AccessContext,
+	context: AccessWriter,
 	grant: store.GrantRow,
 	gateway: RegisteredGateway,
 	open: OpenPass
@@ -413,7 +428,7 @@ export async function countUsage(
 
 /** Returns when a counter must be read: before a fast device can have used all that is left. */
 export function nextRead(
-	{ clock }: AccessContext,
+	{ clock }: AccessServices,
 	gateway: RegisteredGateway,
 	{ pass }: Pick<OpenPass, 'pass'>
 ): number {
@@ -431,7 +446,7 @@ export function nextRead(
  * cannot be.
  */
 async function countGrants(
-	context: AccessContext,
+	context: AccessServices,
 	trx: Tx,
 	grants: readonly [store.GrantRow, ...store.GrantRow[]],
 	counter: number
@@ -459,7 +474,7 @@ const LAST_LOOK_MS = 60_000;
  * continue until shortly before the end. Then a person decides.
  * @returns when to run again, or null when the gateway knows, or the time is over or refunded
  */
-export async function refundUnconfirmed(context: AccessContext, sessionId: number): Promise<number | null> {
+export async function refundUnconfirmed(context: AccessJob, sessionId: number): Promise<number | null> {
 	const { clock, sessions, payments } = context;
 	return context.database.transact(async (trx) => {
 		const session = await sessions.findOrThrow(trx, sessionId);
@@ -502,7 +517,7 @@ interface PaidTime {
 }
 
 /** Whether the gateway of the buyer's device knows the new end; without a device, whether any does. */
-async function isKnown(context: AccessContext, trx: Tx, time: PaidTime): Promise<boolean> {
+async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promise<boolean> {
 	const { passId, routerId, startsAt } = time;
 	const gateways = await context.gateways.ofRouter(trx, routerId);
 	const [newest] = await devicesOf(trx, { id: passId, router_id: routerId }, context.clock.now());

@@ -3,6 +3,7 @@ import { dateAt, hourAt } from '#lib/domain/time/calendar.ts';
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
+import { type Fenced, LeaseLost } from '#lib/server/jobs/jobs.ts';
 import type { AlertsContext } from './alerts.ts';
 import * as store from './store.ts';
 
@@ -11,8 +12,6 @@ import * as store from './store.ts';
  *
  * Gateways: an alert once the outage has lasted OUTAGE_MINUTES, and another at its end; `alert_outages` has the open ones.
  * Earnings: those of the day before, from EARNINGS_HOUR in the time zone of reports, when the sums are final.
- * Prompts: so many are unpaid in total that first-time buyers are refused; for administrators.
- * Reviews: payments that wait for a decision. Repeated only when a newer one has waited that long.
  * Limits: MAX_PER_DAY per channel, and MIN_INTERVAL_MS between alerts of a kind. An event over a limit is sent later,
  * together with others of its kind.
  */
@@ -24,15 +23,14 @@ const INTERVAL_MS = MINUTE_MS;
 /** Since the gateway's last message. */
 export const OUTAGE_MINUTES = 10;
 export const EARNINGS_HOUR = 7;
-export const REVIEW_HOURS = 12;
 export const MAX_PER_DAY = 12;
 const MIN_INTERVAL_MS = {
 	unresponsive: 30 * MINUTE_MS,
 	responding: 30 * MINUTE_MS,
-	earnings: HOUR_MS,
-	prompts: 4 * HOUR_MS,
-	reviews: DAY_MS
+	earnings: HOUR_MS
 };
+
+type AlertsJob = Fenced<AlertsContext>;
 
 interface Outage {
 	router: string;
@@ -42,9 +40,7 @@ interface Outage {
 
 export type Alert =
 	| { kind: 'unresponsive' | 'responding'; gateways: readonly Outage[] }
-	| { kind: 'earnings'; day: string; net: number; payments: number; currency: string }
-	| { kind: 'prompts'; most: number }
-	| { kind: 'reviews'; count: number; hours: number; decides: boolean };
+	| { kind: 'earnings'; day: string; net: number; payments: number; currency: string };
 
 /** Writes an alert. `text` has no greeting and no link. */
 export type WriteAlert = (alert: Alert, locale: Locale) => { subject: string; text: string };
@@ -55,17 +51,15 @@ interface Run {
 }
 
 /** @returns when to look again */
-export async function findAlerts(context: AlertsContext, write: WriteAlert): Promise<number> {
+export async function findAlerts(context: AlertsJob, write: WriteAlert): Promise<number> {
 	const run = { now: context.clock.now(), write };
 	await context.notifications.deleteOld();
 	await findOutages(context, run);
 	await findEarnings(context, run);
-	await findReviews(context, run);
-	await findUnpaidPrompts(context, run);
 	return run.now + INTERVAL_MS;
 }
 
-async function findOutages(context: AlertsContext, run: Run): Promise<void> {
+async function findOutages(context: AlertsJob, run: Run): Promise<void> {
 	const { db } = context.database;
 	const before = run.now - OUTAGE_MINUTES * MINUTE_MS;
 	const groups = [
@@ -88,7 +82,7 @@ async function findOutages(context: AlertsContext, run: Run): Promise<void> {
 	}
 }
 
-async function findEarnings(context: AlertsContext, run: Run): Promise<void> {
+async function findEarnings(context: AlertsJob, run: Run): Promise<void> {
 	const { database, config, earnings } = context;
 	const zone = config.reportTimezone;
 	if (hourAt(run.now, zone) < EARNINGS_HOUR) return;
@@ -108,32 +102,6 @@ async function findEarnings(context: AlertsContext, run: Run): Promise<void> {
 	}
 }
 
-async function findReviews(context: AlertsContext, run: Run): Promise<void> {
-	const before = run.now - REVIEW_HOURS * HOUR_MS;
-	for (const channel of await store.waitingReviews(context.database.db, before)) {
-		const { id, role, count, newest } = channel;
-		await queueAlert(context, run, channel, {
-			alert: () => ({ kind: 'reviews', count, hours: REVIEW_HOURS, decides: role === 'admin' }),
-			event: `${newest}`,
-			note: (trx) => store.change(trx, id, { review_id: newest })
-		});
-	}
-}
-
-async function findUnpaidPrompts(context: AlertsContext, run: Run): Promise<void> {
-	const { config, database, log, payments } = context;
-	const pools = await payments.crowdedPools();
-	if (pools.length === 0) return;
-	log.warn({ part: 'security', from: pools }, 'too many payment prompts are unpaid: new buyers are refused');
-	for (const channel of await store.ofAdministrators(database.db)) {
-		await queueAlert(context, run, channel, {
-			alert: () => ({ kind: 'prompts', most: config.maxUnpaidPrompts.total }),
-			event: `${run.now}`,
-			note: async () => {}
-		});
-	}
-}
-
 interface Found {
 	alert(): Alert | Promise<Alert>;
 	/** Distinguishes alerts of one kind. */
@@ -144,7 +112,7 @@ interface Found {
 
 /** An error must not stop the alerts of others. The next run tries again. */
 async function queueAlert(
-	{ database, notifications, log }: AlertsContext,
+	{ database, notifications, log }: AlertsJob,
 	{ now, write }: Run,
 	{ id, account_id: accountId, channel, address, locale }: store.ChannelRow,
 	found: Found
@@ -162,6 +130,7 @@ async function queueAlert(
 			await notifications.queue(trx, { accountId, channel, kind, key, address, ...content });
 		});
 	} catch (error) {
+		if (error instanceof LeaseLost) throw error;
 		log.error({ err: error, account: accountId, channel: id }, 'an alert failed; it is tried again');
 	}
 }

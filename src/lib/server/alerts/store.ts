@@ -1,5 +1,5 @@
-import { sql, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import type { Selectable, Updateable } from 'kysely';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
 import type { AlertChannelsTable } from '#lib/server/db/schema.ts';
 
 export type ChannelRow = Selectable<AlertChannelsTable>;
@@ -33,7 +33,7 @@ export const remove = (queries: Queries, own: Own) =>
 		.execute();
 
 /** Channels that get an event: confirmed, and of an account that is not suspended. */
-const channelsFor = (queries: Queries, event: string) =>
+const channelsFor = (queries: Reads, event: string) =>
 	queries
 		.selectFrom('alert_channels')
 		.innerJoin('accounts', 'accounts.id', 'alert_channels.account_id')
@@ -43,7 +43,7 @@ const channelsFor = (queries: Queries, event: string) =>
 		.where('alert_channels.events', 'like', `%"${event}"%`);
 
 /** Gateways that stopped responding before a moment, without an alert yet, by channel. */
-export const unresponsiveGateways = (queries: Queries, before: number) =>
+export const unresponsiveGateways = (queries: Reads, before: number) =>
 	channelsFor(queries, 'gateway')
 		.innerJoin('routers', 'routers.owner_account_id', 'accounts.id')
 		.innerJoin('gateways', 'gateways.router_id', 'routers.id')
@@ -67,7 +67,7 @@ export const unresponsiveGateways = (queries: Queries, before: number) =>
 		.execute();
 
 /** Gateways with an outage alert that respond again, by channel. */
-export const respondingGateways = (queries: Queries) =>
+export const respondingGateways = (queries: Reads) =>
 	channelsFor(queries, 'gateway')
 		.innerJoin('alert_outages', 'alert_outages.alert_channel_id', 'alert_channels.id')
 		.innerJoin('gateways', 'gateways.id', 'alert_outages.gateway_id')
@@ -95,32 +95,9 @@ export const endOutage = (queries: Queries, { id, gateway_id }: { id: number; ga
 export const forgetOutages = (queries: Queries, id: number) =>
 	queries.deleteFrom('alert_outages').where('alert_channel_id', '=', id).execute();
 
-export const withoutEarningsOf = (queries: Queries, day: string) =>
+export const withoutEarningsOf = (queries: Reads, day: string) =>
 	channelsFor(queries, 'earnings')
 		.selectAll('alert_channels')
 		.where(({ or, eb }) => or([eb('earnings_day', 'is', null), eb('earnings_day', '<', day)]))
 		.orderBy('alert_channels.id')
-		.execute();
-
-/** Channels of administrators, who get what is about the installation with the reviews. */
-export const ofAdministrators = (queries: Queries) =>
-	channelsFor(queries, 'reviews').where('accounts.role', '=', 'admin').selectAll('alert_channels').execute();
-
-/** Channels with an open review from before a moment, without an alert yet. Administrators decide all reviews. */
-export const waitingReviews = (queries: Queries, before: number) =>
-	channelsFor(queries, 'reviews')
-		.innerJoin('reviews', (join) =>
-			join.on('reviews.resolved_at', 'is', null).on('reviews.opened_at', '<=', before)
-		)
-		.leftJoin('payments', 'payments.id', 'reviews.payment_id')
-		.leftJoin('sessions', 'sessions.id', 'payments.session_id')
-		.leftJoin('routers', 'routers.id', 'sessions.router_id')
-		.where(({ or, eb }) =>
-			or([eb('accounts.role', '=', 'admin'), eb('routers.owner_account_id', '=', eb.ref('accounts.id'))])
-		)
-		.selectAll('alert_channels')
-		.select('accounts.role')
-		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.max('reviews.id').as('newest')])
-		.groupBy(['alert_channels.id', 'accounts.role'])
-		.having(sql<boolean>`max(reviews.id) > alert_channels.review_id`)
 		.execute();

@@ -8,7 +8,7 @@ import { securityHeaders } from '#lib/server/http/security-headers.ts';
 import { type Scope, findLeastRole } from '#lib/server/contract/scopes.ts';
 import { type ApiContext, type ApiEnv, findClientAddress, findOrigin, readRequestedPath } from './env.ts';
 import { type ReadAddress, networkOf } from '#lib/server/http/client-address.ts';
-import { authenticateKey } from '../developer/api-keys.ts';
+import { MAX_ACTIVE_KEYS, authenticateKey } from '../developer/api-keys.ts';
 import { bodyLimit } from 'hono/body-limit';
 import { waitOutside } from '#lib/server/http/turns.ts';
 import { MAX_BODY_BYTES, brokeOff, tooLarge } from '#lib/server/http/read-body.ts';
@@ -170,6 +170,12 @@ export const deprecated = ({ since, sunset, successor }: Deprecation) =>
 /** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
 
 const WINDOW_SECONDS = WINDOW_MS / 1000;
+/** All keys of an account together, as a multiple of one key: no key is limited by the others. */
+export const ACCOUNT_FACTOR = MAX_ACTIVE_KEYS;
+/** Calls of the pages per minute and address (IPv6: /64). Many guests share the address of their router. */
+const PAGE_LIMITS = { lists: 1_200, orders: 6_000 };
+/** Requests without a valid key per minute and address. */
+export const MAX_FAILED_KEYS = 300;
 
 /** Limits a key, then its account. Returns headers for the response, whatever its status. @throws RateLimited */
 async function limitCaller(
@@ -177,7 +183,7 @@ async function limitCaller(
 	{ plan, keyId, accountId }: Caller
 ): Promise<Record<string, string>> {
 	const limit = config.rateLimits[plan];
-	const accountLimit = limit * config.rateLimitOfAccount;
+	const accountLimit = limit * ACCOUNT_FACTOR;
 	const [decision, ofAccount] = await rateLimits.takeBoth(
 		{ subject: `key:${keyId}`, limit },
 		{ subject: `account:${accountId}`, limit: accountLimit }
@@ -204,20 +210,20 @@ async function limitCaller(
  * for the others. Reading a router or a purchase has no limit. @throws RateLimited
  */
 async function limitVisitor(
-	{ config, rateLimits }: App,
+	{ rateLimits }: App,
 	request: { method: string; path: string; network: string }
 ): Promise<void> {
 	const isRead = request.method === 'GET';
 	if (isRead && request.path !== '/routers') return;
 	const policy = isRead ? 'lists' : 'orders';
-	const decision = await rateLimits.take(`${policy}:${request.network}`, config.pageLimits[policy]);
+	const decision = await rateLimits.take(`${policy}:${request.network}`, PAGE_LIMITS[policy]);
 	if (!decision.admitted)
 		throw new RateLimited(`Too many ${policy} from this address.`, policy, decision, {});
 }
 
 /** Counts a request without a valid key against its address, to stop key guessing. @throws RateLimited */
-export async function limitAddress({ config, rateLimits }: App, network: string): Promise<void> {
-	const decision = await rateLimits.take(`address:${network}`, config.maxFailedKeys);
+export async function limitAddress({ rateLimits }: App, network: string): Promise<void> {
+	const decision = await rateLimits.take(`address:${network}`, MAX_FAILED_KEYS);
 	if (decision.admitted) return;
 	throw new RateLimited('Too many requests without a valid API key.', 'failed-keys', decision, {});
 }

@@ -1,3 +1,4 @@
+import type { Fenced } from '#lib/server/jobs/jobs.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Events } from '#lib/server/events/events.ts';
 import type { Operators } from './operators/registry.ts';
@@ -14,6 +15,12 @@ export interface BillingContext extends Base {
 	changes: Changes;
 	reviews: Reviews;
 }
+
+/** For what runs in a transaction of its caller. */
+export type BillingServices = Omit<BillingContext, 'database'>;
+
+/** For handlers of jobs. */
+export type BillingJob = Fenced<BillingContext>;
 
 export const SUBMIT_JOB = 'payment.submit';
 export const RECONCILE_JOB = 'payment.reconcile';

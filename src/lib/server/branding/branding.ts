@@ -9,12 +9,6 @@ import { sha256, sha256Bytes } from '../platform/secrets.ts';
 import { type Selectable, sql } from 'kysely';
 import type { BrandsTable } from '../db/schema.ts';
 
-/** One router's brand; with `routerId: null`, the brand of all routers of the account. */
-export interface BrandSubject {
-	accountId: number;
-	routerId: number | null;
-}
-
 interface BrandChange {
 	name: string;
 	/** Phone number for buyers; '' for none. */
@@ -40,54 +34,45 @@ const HASH_LENGTH = 32;
 const versionOf = ({ name, contact, accent, logo_file }: Partial<BrandRow> = {}): string =>
 	sha256(JSON.stringify([name, contact, accent, logo_file].map((value) => value ?? null)));
 
-const subjectOf = ({ accountId, routerId }: BrandSubject) =>
-	routerId === null ? `account ${accountId}` : `router ${routerId}`;
-
 export type Branding = ReturnType<typeof createBranding>;
 
-/** A field of the router replaces the account's. The caller checks who may change a brand. */
+/** The brand of an account, for all its routers. The caller checks who may change it. */
 export function createBranding(database: Database, clock: Clock) {
 	return {
-		/** Routers without a brand are missing. */
-		async ofRouters(
+		/** Returns brands by account. Accounts without one are missing. */
+		async ofOwners(
 			queries: Queries,
-			routers: readonly { id: number; owner_account_id: number }[]
+			routers: readonly { owner_account_id: number }[]
 		): Promise<ReadonlyMap<number, BrandBody>> {
-			const subjects = new Set(
-				routers.flatMap(({ id, owner_account_id }) => [`router ${id}`, `account ${owner_account_id}`])
-			);
-			const found = await find(database.kind, queries, [...subjects]);
-			const rows = new Map(found.map((row) => [row.subject, row]));
+			const owners = new Set(routers.map(({ owner_account_id: owner }) => owner));
 			const brands = new Map<number, BrandBody>();
-			if (rows.size === 0) return brands;
-			for (const { id, owner_account_id } of routers) {
-				const brand = merged(rows.get(`router ${id}`), rows.get(`account ${owner_account_id}`));
-				if (brand) brands.set(id, brand);
+			for (const row of await find(database.kind, queries, [...owners])) {
+				const { account_id: owner, name, contact, accent } = row;
+				const brand = { name, contact, accent, logo: logoOf(row) };
+				if (Object.values(brand).some((part) => part !== null)) brands.set(owner, brand);
 			}
 			return brands;
 		},
-		/** Omits settings inherited from the account. */
-		async read(subject: BrandSubject) {
-			const [row] = await find(database.kind, database.db, [subjectOf(subject)]);
+		async read(accountId: number) {
+			const [row] = await find(database.kind, database.db, [accountId]);
 			const { name = null, contact = null, accent = null } = row ?? {};
 			return { name, contact, accent, logo: logoOf(row), version: versionOf(row) };
 		},
 		/** @throws BrandRefused */
-		async change(subject: BrandSubject, change: BrandChange, byAccountId: number): Promise<void> {
+		async change(accountId: number, change: BrandChange, byAccountId: number): Promise<void> {
 			const name = checkedName(change.name);
 			const contact = checkedContact(change.contact);
 			const accent = change.accent === null ? null : checkedAccent(change.accent);
 			const logo = typeof change.logo === 'string' ? change.logo : await checkedLogo(change.logo);
-			const key = subjectOf(subject);
 			const shown = { name, contact, accent, ...logoColumns(logo) };
 			await database.transact(async (trx) => {
-				const [before] = await find(database.kind, trx, [key]);
+				const [before] = await find(database.kind, trx, [accountId]);
 				const isOld = change.version !== '' && change.version !== versionOf(before);
 				// They are the same if the form was sent twice.
 				if (isOld && versionOf({ ...before, ...shown }) !== versionOf(before))
 					throw new BrandRefused('moved');
 				await save(trx, {
-					...{ subject: key, account_id: subject.accountId, router_id: subject.routerId },
+					account_id: accountId,
 					...shown,
 					...{ updated_at: clock.now(), updated_by: byAccountId }
 				});
@@ -104,16 +89,6 @@ export function createBranding(database: Database, clock: Clock) {
 			};
 		}
 	};
-}
-
-function merged(own: BrandRow | undefined, general: BrandRow | undefined): BrandBody | null {
-	const brand = {
-		name: own?.name ?? general?.name ?? null,
-		contact: own?.contact ?? general?.contact ?? null,
-		accent: own?.accent ?? general?.accent ?? null,
-		logo: logoOf(own) ?? logoOf(general)
-	};
-	return Object.values(brand).every((part) => part === null) ? null : brand;
 }
 
 function logoOf(row: BrandRow | undefined): BrandBody['logo'] {
@@ -248,21 +223,21 @@ async function readable<T>(upload: Buffer, read: () => Promise<T>): Promise<T> {
 type BrandRow = Omit<Selectable<BrandsTable>, 'logo_data'>;
 
 const COLUMNS = sql.raw(
-	'subject, account_id, router_id, name, contact, accent, logo_file, logo_width, logo_height, updated_at, updated_by'
+	'account_id, name, contact, accent, logo_file, logo_width, logo_height, updated_at, updated_by'
 );
 
-/** Every list of routers reads brands. One parameter, so that one statement fits any number of subjects. */
+/** Every list of routers reads brands. One parameter, so that one statement fits any number of accounts. */
 async function find(
 	kind: Database['kind'],
 	queries: Queries,
-	subjects: readonly string[]
+	accountIds: readonly number[]
 ): Promise<BrandRow[]> {
-	if (subjects.length === 0) return [];
+	if (accountIds.length === 0) return [];
 	const wanted =
 		kind === 'sqlite'
-			? sql`in (select value from json_each(${JSON.stringify(subjects)}))`
-			: sql`= any(${subjects})`;
-	const { rows } = await sql<BrandRow>`select ${COLUMNS} from brands where subject ${wanted}`.execute(
+			? sql`in (select value from json_each(${JSON.stringify(accountIds)}))`
+			: sql`= any(${accountIds})`;
+	const { rows } = await sql<BrandRow>`select ${COLUMNS} from brands where account_id ${wanted}`.execute(
 		queries
 	);
 	return rows;
@@ -270,14 +245,13 @@ async function find(
 
 async function save(
 	queries: Queries,
-	brand: Pick<BrandRow, 'subject' | 'account_id' | 'router_id' | 'updated_at' | 'updated_by'> &
-		Partial<Selectable<BrandsTable>>
+	brand: Pick<BrandRow, 'account_id' | 'updated_at' | 'updated_by'> & Partial<Selectable<BrandsTable>>
 ): Promise<void> {
-	const { subject, ...change } = brand;
+	const { account_id, ...change } = brand;
 	await queries
 		.insertInto('brands')
-		.values({ subject, ...change })
-		.onConflict((conflict) => conflict.column('subject').doUpdateSet(change))
+		.values({ account_id, ...change })
+		.onConflict((conflict) => conflict.column('account_id').doUpdateSet(change))
 		.execute();
 }
 

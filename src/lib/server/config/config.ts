@@ -159,13 +159,6 @@ const serverConfig = (settings: Settings) => ({
 		/** The visitors of the pages are limited instead. */
 		portal: Infinity
 	},
-	/** Limit of an account, as a multiple of the limit of one key. */
-	rateLimitOfAccount: settings.RATE_LIMIT_ACCOUNT,
-	/** Calls of the pages per minute and network. */
-	pageLimits: { lists: settings.RATE_LIMIT_LISTS, orders: settings.RATE_LIMIT_ORDERS },
-	maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
-	/** Attempts per minute to open a purchase by its code. */
-	maxCodes: { visitor: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
 	webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE,
 	/** Retention of personal data. */
 	keepDays: { numbers: settings.KEEP_NUMBERS_DAYS, devices: settings.KEEP_DEVICES_DAYS }

@@ -7,9 +7,6 @@ import { NAMED_METHODS } from '#lib/domain/payment-methods/payment-method-guess.
 import { type Setting, flag, httpUrl, integer, position, rate, secret, timeZone } from './setting.ts';
 import { isInRange, readIpRange } from '#lib/domain/ip-address.ts';
 
-/** Active API keys of an account. */
-export const MAX_ACTIVE_KEYS = 20;
-
 const HEADERS = 'Use a JSON object of texts, e.g. {"authorization":"Bearer …"}.';
 
 const headers = z
@@ -252,28 +249,6 @@ export const SETTINGS = {
 	),
 	RATE_LIMIT_DEFAULT: rate(100, 'API requests per key in 60 seconds, on the default rate plan.'),
 	RATE_LIMIT_ENTERPRISE: rate(1000, 'API requests per key in 60 seconds, on the enterprise rate plan.'),
-	RATE_LIMIT_ACCOUNT: integer(
-		[1, 1000],
-		MAX_ACTIVE_KEYS,
-		'Limit of all keys of an account together, as a multiple of the limit of one key. The default is the number of keys that an account may have, so that no key is limited by the others.'
-	),
-	RATE_LIMIT_LISTS: rate(
-		1200,
-		'Searches for routers by the pages per address (IPv6: /64) in 60 seconds. A page of the list makes one to four.'
-	),
-	RATE_LIMIT_ORDERS: rate(
-		6000,
-		'Orders, payments and cancellations by the pages per address (IPv6: /64) in 60 seconds. Other page views have no limit.'
-	),
-	RATE_LIMIT_FAILED_KEYS: rate(300, 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'),
-	RATE_LIMIT_CODES: rate(
-		10,
-		'Attempts to open a purchase by its resume code in 60 seconds, per redirect of a gateway, otherwise per address (IPv6: /64). Above it a code also needs the number that paid.'
-	),
-	RATE_LIMIT_CODES_TOTAL: rate(
-		60,
-		'The same for all addresses together; the devices of one address that gateways redirect have half of it. Above it a code also needs the number that paid. With 2^40 codes and 100,000 purchases, constant guessing finds one in about four months.'
-	),
 	PAYMENT_TIMEOUT_SECONDS: integer(
 		[30, 60 * 60],
 		10 * 60,
@@ -318,7 +293,7 @@ export const SETTINGS = {
 	UNPAID_PROMPTS_TOTAL: integer(
 		[10, 1_000_000],
 		1000,
-		'Unpaid payment prompts in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Devices that gateways redirected have the same total for themselves, and so have API accounts. Above it only addresses and accounts that paid in the last 24 hours and numbers that paid in the last 30 days can start payments, and administrators are alerted.'
+		'Unpaid payment prompts in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Devices that gateways redirected have the same total for themselves, and so have API accounts. Above it only addresses and accounts that paid in the last 24 hours and numbers that paid in the last 30 days can start payments, and administrators see it in their overview.'
 	),
 	MAX_PRICE: integer(
 		[1, 1_000_000_000],

@@ -12,8 +12,24 @@ import type { Position } from '#lib/domain/geo.ts';
 import { migrate } from './migrate.ts';
 import type { RoutersTable, Schema } from './schema.ts';
 
+/** What a request and a job have in common. */
+export interface Writer {
+	db: Reads;
+	/**
+	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
+	 * `trx`: no network calls, no notifications.
+	 * @param options.limitConcurrency on PostgreSQL runs beside few others of this process, with which it would conflict
+	 */
+	transact<T>(work: (trx: Tx) => Promise<T>, options?: { limitConcurrency?: boolean }): Promise<T>;
+	/**
+	 * Runs statements that need no common view of the data in one transaction at the database's default isolation level,
+	 * without retries. It does not make serializable transactions fail and run again.
+	 */
+	write<T>(work: (trx: Tx) => Promise<T>): Promise<T>;
+}
+
 /** Runs the queries of the stores on SQLite or PostgreSQL. sqlite.ts and postgres.ts implement the differences. */
-export interface Database {
+export interface Database extends Writer {
 	kind: 'sqlite' | 'postgres';
 	/** For reads and single statements outside a transaction. */
 	db: Kysely<Schema>;
@@ -22,12 +38,6 @@ export interface Database {
 	 * them too, so that the rest is always an earlier state.
 	 */
 	unsynced: Kysely<Schema>;
-	/**
-	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
-	 * `trx`: no network calls, no notifications.
-	 * @param options.limitConcurrency on PostgreSQL runs beside few others of this process, with which it would conflict
-	 */
-	transact<T>(work: (trx: Tx) => Promise<T>, options?: { limitConcurrency?: boolean }): Promise<T>;
 	/**
 	 * Writes data that no answer depends on, in one transaction without retries. A crash of the machine may lose it.
 	 * On SQLite it fails almost at once while another connection writes.
@@ -58,6 +68,8 @@ export interface DatabaseOptions {
 }
 
 export type Queries = Kysely<Schema>;
+/** For functions that only read. */
+export type Reads = Pick<Queries, 'selectFrom' | 'getExecutor'>;
 export type Tx = Transaction<Schema>;
 
 export interface NearSearch {

@@ -72,6 +72,7 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 				release?.();
 			}
 		},
+		write: (work) => withTasks(db.transaction(), work),
 		writeBehind: (work) =>
 			db.transaction().execute(async (trx) => {
 				await sql`set local synchronous_commit = off`.execute(trx);

@@ -1,5 +1,5 @@
-import { type SelectQueryBuilder, type Selectable, type SqlBool, type UpdateResult, sql } from 'kysely';
-import type { Database, Queries } from './database.ts';
+import { type Selectable, type SelectQueryBuilder, type SqlBool, type UpdateResult, sql } from 'kysely';
+import type { Database, Reads } from './database.ts';
 import type { Schema } from './schema.ts';
 
 interface Query<T> {
@@ -17,7 +17,7 @@ type TableWithId = {
 
 /** Finds a row by its id, which may be any number. */
 export async function findById<Table extends TableWithId>(
-	queries: Queries,
+	queries: Reads,
 	table: Table,
 	id: number
 ): Promise<Selectable<Schema[Table]> | undefined> {

@@ -30,7 +30,6 @@ export interface Schema {
 	purchases: PurchasesTable;
 	idempotent_answers: IdempotentAnswersTable;
 	request_log: RequestLogTable;
-	key_usage: KeyUsageTable;
 	webhook_endpoints: WebhookEndpointsTable;
 	webhook_deliveries: WebhookDeliveriesTable;
 	webhook_attempts: WebhookAttemptsTable;
@@ -41,13 +40,11 @@ export interface Schema {
 	grants: GrantsTable;
 	device_slots: DeviceSlotsTable;
 	connections: ConnectionsTable;
-	network_usage: NetworkUsageTable;
 	notifications: NotificationsTable;
 	alert_channels: AlertChannelsTable;
 	alert_outages: AlertOutagesTable;
 	sandbox_charges: SandboxChargesTable;
 	sandbox_refunds: SandboxRefundsTable;
-	sandbox_instructions: SandboxInstructionsTable;
 }
 
 export interface AccountsTable {
@@ -192,13 +189,9 @@ export interface OfferChangesTable {
 	changed_at: number;
 }
 
-/** Branding of an account or of one router, whose fields override those of the account. */
+/** Branding of an account, for all its routers. */
 export interface BrandsTable {
-	/** `account 5`, or `router 12`. */
-	subject: string;
 	account_id: number;
-	/** null for all routers of the account. */
-	router_id: number | null;
 	name: string | null;
 	/** Phone number for buyers, as the owner wrote it. */
 	contact: string | null;
@@ -463,13 +456,6 @@ export interface RequestLogTable {
 	request_id: string;
 }
 
-export interface KeyUsageTable {
-	key_id: number;
-	/** Minutes since the epoch. */
-	minute: number;
-	calls: number;
-}
-
 export interface WebhookEndpointsTable {
 	id: Generated<number>;
 	account_id: number;
@@ -700,17 +686,6 @@ export interface ConnectionsTable {
 	disconnect_state: Generated<'none' | 'asked' | 'done' | 'failed'>;
 	disconnect_attempts: Generated<number>;
 	last_error: string | null;
-	/** The part of `bytes_in` and `bytes_out` that network_usage contains. */
-	booked_in: Generated<number>;
-	booked_out: Generated<number>;
-}
-
-export interface NetworkUsageTable {
-	router_id: number;
-	/** YYYY-MM-DD */
-	day: string;
-	bytes_in: number;
-	bytes_out: number;
 }
 
 export type Channel = 'email' | 'sms';
@@ -720,7 +695,7 @@ export interface NotificationsTable {
 	/** null for a buyer. */
 	account_id: number | null;
 	channel: Channel;
-	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'prompts' | 'reviews' | 'buyer';
+	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'buyer';
 	/** Names its reason, for example `purchase … 0`. */
 	key: string;
 	/** Email address, or number in E.164. */
@@ -753,8 +728,6 @@ export interface AlertChannelsTable {
 	code_tries: Generated<number>;
 	/** The last day whose takings were sent, YYYY-MM-DD. */
 	earnings_day: Generated<string | null>;
-	/** The newest review with an alert. */
-	review_id: Generated<number>;
 }
 
 /** An outage with an alert. */
@@ -782,10 +755,4 @@ export interface SandboxRefundsTable {
 	amount_minor: number;
 	currency: string;
 	created_at: number;
-}
-
-export interface SandboxInstructionsTable {
-	charge_reference: string;
-	outcome: string;
-	instructed_at: number;
 }

@@ -89,6 +89,7 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 		db,
 		unsynced: withSemaphore(unsyncedSemaphore(main, acquire)),
 		transact: (work) => withTasks(db.transaction(), work),
+		write: (work) => withTasks(db.transaction(), work),
 		writeBehind: (work) => behind.transaction().execute(work),
 		// `begin immediate` is the lock.
 		lock: async () => {},

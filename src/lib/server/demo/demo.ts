@@ -89,7 +89,7 @@ export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): v
 			lines.push('', 'Demo sign-ins (API keys of this sandbox):');
 			for (const { email, role, key } of signIns)
 				lines.push(`  ${email.padEnd(22)} ${role.padEnd(6)} ${key}`);
-			lines.push('', `Developer area, with keys and test payments: ${address}/developer`);
+			lines.push('', `Developer area, with keys and webhooks: ${address}/developer`);
 			lines.push(`Administration: ${address}/admin`);
 			for (const { email, password } of signIns) lines.push(`  ${email.padEnd(22)} password ${password}`);
 		}

@@ -5,7 +5,6 @@ import { type Role, SCOPES, type Scope, findLeastRole } from '#lib/server/contra
 import { crc32 } from 'node:zlib';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
-import { MAX_ACTIVE_KEYS } from '#lib/server/config/settings.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
 import { AppError, Refusal } from '#lib/server/platform/errors.ts';
@@ -107,6 +106,8 @@ export class KeyRefused extends Refusal<
 > {}
 
 const MAX_KEY_NAME = 100;
+/** Of an account. */
+export const MAX_ACTIVE_KEYS = 20;
 const DERIVED_BYTES = 64;
 /** The key with which the pages of this installation call its API. */
 export const PORTAL_KEY = `${OWN_PREFIX}portal`;

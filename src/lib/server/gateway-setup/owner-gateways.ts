@@ -6,7 +6,7 @@ import { gatewaySecret } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { ConfigPart } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
-import { installScript } from '../gateways/opennds/install-script.ts';
+import { installScript } from '../gateways/opennds-config.ts';
 import {
 	isOwn,
 	MAX_OWN_GATEWAYS,

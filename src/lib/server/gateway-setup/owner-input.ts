@@ -60,6 +60,6 @@ export const ownInputOf = ({ loginHosts, settings }: RegisteredGateway): OwnInpu
 	accessPoints: (settings.accessPoints ?? []).join(' ')
 });
 
-/** False if an administrator has given it a program or a key, which its router's owner must not see or send elsewhere. */
+/** False if an administrator has given it a key, which its router's owner must not see or send elsewhere. */
 export const isOwn = ({ kind, settings }: RegisteredGateway): boolean =>
-	kind === 'opennds' ? settings.ndsctl === undefined : settings.publicApi === true;
+	kind === 'opennds' || settings.publicApi === true;

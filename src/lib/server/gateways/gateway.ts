@@ -37,8 +37,6 @@ export const settingsShape = z.object({
 	apiCertificate: z.string().optional(),
 	/** An owner gave the API's address and key: Airtill connects only to public addresses. */
 	publicApi: z.literal(true).optional(),
-	/** openNDS at level 1 on this machine: path of `ndsctl`. */
-	ndsctl: z.string().optional(),
 	/** Address from which it sends RADIUS requests, and at which it accepts Disconnect-Requests. */
 	nas: z.string().optional(),
 	/** Default 3799. */
@@ -164,14 +162,12 @@ export interface GatewayStatus {
 	online: number | null;
 }
 
-/** Network and processes for adapters, limited in time and size. */
+/** The network for adapters, limited in time and size. */
 export interface GatewayTransport {
 	send(
 		outgoing: HttpRequest,
 		settings: Pick<GatewaySettings, 'apiCertificate' | 'publicApi'>
 	): Promise<HttpOutcome>;
-	/** Runs a local program without a shell. Returns code -1 if it did not start or timed out. */
-	run(program: string, args: readonly string[]): Promise<{ code: number; output: string }>;
 	/** Milliseconds since the epoch. */
 	now(): number;
 }

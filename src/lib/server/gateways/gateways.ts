@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../db/database.ts';
+import type { Database, Queries, Reads } from '../db/database.ts';
 import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
@@ -22,7 +22,7 @@ export {
 	UNSEEN_BYTES
 } from './held-limits.ts';
 export type { Claim } from './access-points.ts';
-export { levelProblem } from './opennds/level.ts';
+export { levelProblem } from './opennds-config.ts';
 
 export type Gateways = ReturnType<typeof createGateways>;
 
@@ -102,7 +102,7 @@ function signInMethodOf(gateways: readonly RegisteredGateway[]): SignInMethod {
  * gateways of one UniFi site, or a MikroTik that serves two routers.
  * @returns their ids, including the gateway's own
  */
-async function sharingConsole(queries: Queries, gateway: RegisteredGateway): Promise<number[]> {
+async function sharingConsole(queries: Reads, gateway: RegisteredGateway): Promise<number[]> {
 	const { id, kind, settings } = gateway;
 	const same = (await sharingApi(queries, gateway)).filter(
 		(row) => row.kind === kind && settingsOf(row).site === settings.site
@@ -113,7 +113,7 @@ async function sharingConsole(queries: Queries, gateway: RegisteredGateway): Pro
 const routersSharing = async (queries: Queries, gateway: RegisteredGateway): Promise<number[]> =>
 	(await sharingApi(queries, gateway)).map((row) => row.router_id);
 
-async function sharingApi(queries: Queries, { id, settings: { api } }: RegisteredGateway) {
+async function sharingApi(queries: Reads, { id, settings: { api } }: RegisteredGateway) {
 	if (api === undefined) return [];
 	const rows = await store.gatewaysWith(queries, 'api', api);
 	return rows.filter((row) => row.id !== id && settingsOf(row).api === api);

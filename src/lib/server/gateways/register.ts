@@ -114,9 +114,9 @@ async function existing({ secrets }: GatewaysContext, trx: Tx, id: number): Prom
 }
 
 const connectionOf = ({ routerId, settings, credentials }: RegisteredGateway): string => {
-	const { level, site, control, api, apiCertificate, ndsctl } = settings;
+	const { level, site, control, api, apiCertificate } = settings;
 	const { apiUser, apiKey } = credentials;
-	return JSON.stringify([routerId, level, site, control, api, apiCertificate, ndsctl, apiUser, apiKey]);
+	return JSON.stringify([routerId, level, site, control, api, apiCertificate, apiUser, apiKey]);
 };
 
 /** @throws InputError if a redirect or a RADIUS request would match several gateways */

@@ -1,10 +1,10 @@
-import { coova } from './coova/adapter.ts';
+import { coova } from './coova.ts';
 import type { GatewayAdapter, GatewayKind } from './gateway.ts';
 import type { RegisteredGateway } from './gateway-record.ts';
-import { hostapd } from './hostapd/adapter.ts';
-import { mikrotik } from './mikrotik/adapter.ts';
-import { opennds } from './opennds/adapter.ts';
-import { unifi } from './unifi/adapter.ts';
+import { hostapd } from './hostapd.ts';
+import { mikrotik } from './mikrotik.ts';
+import { opennds } from './opennds.ts';
+import { unifi } from './unifi.ts';
 
 const ADAPTERS: Readonly<Record<GatewayKind, GatewayAdapter>> = { opennds, mikrotik, coova, unifi, hostapd };
 

@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { Queries } from '../db/database.ts';
+import type { Queries, Reads } from '../db/database.ts';
 import { first } from '#lib/server/db/queries.ts';
 import type { GatewaysTable } from '../db/schema.ts';
 
@@ -27,11 +27,7 @@ export async function* everyGateway(queries: Queries): AsyncGenerator<GatewayRow
 }
 
 /** Returns all gateways with this setting, and perhaps others: callers compare it. */
-export const gatewaysWith = (
-	queries: Queries,
-	setting: 'api' | 'site',
-	value: string
-): Promise<GatewayRow[]> =>
+export const gatewaysWith = (queries: Reads, setting: 'api' | 'site', value: string): Promise<GatewayRow[]> =>
 	queries
 		.selectFrom('gateways')
 		.selectAll()

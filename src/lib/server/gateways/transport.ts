@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import type { Base } from '../base.ts';
 import { createHttpClient, type HttpClient } from '../platform/http/http-client.ts';
 import { resolvePublicly } from '../platform/ssrf/ssrf-lookup.ts';
 import type { GatewayTransport } from './gateway.ts';
 
 const HTTP_TIMEOUT_MS = 10_000;
-const PROGRAM_TIMEOUT_MS = 10_000;
-const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /** HTTP clients kept, one for each certificate of a gateway. The oldest is closed first. */
 const MAX_CLIENTS = 200;
@@ -37,14 +34,6 @@ export function createGatewayTransport({
 	return {
 		send: (outgoing, { apiCertificate = null, publicApi = false }) =>
 			clientFor(apiCertificate, publicApi).send(outgoing),
-		run: (program, args) =>
-			new Promise((resolve) => {
-				const limits = { timeout: PROGRAM_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
-				execFile(program, args, limits, (error, stdout, stderr) => {
-					const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0;
-					resolve({ code, output: stdout + stderr });
-				});
-			}),
 		now: () => clock.now(),
 		async stop() {
 			await Promise.all([...clients.values()].map((one) => one.stop()));

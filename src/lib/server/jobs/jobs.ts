@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newestRecordAt } from '../db/inspect.ts';
 import type { Clock } from '../platform/clock.ts';
-import { afterCommit, type Database, type Queries, type Tx } from '../db/database.ts';
+import { afterCommit, type Database, type Queries, type Tx, type Writer } from '../db/database.ts';
 import type { Log } from '../platform/log.ts';
 import { type Metrics, NO_METRICS } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { exists } from '../db/queries.ts';
+import { isChanged } from '../db/queries.ts';
 import type { JobsTable } from '../db/schema.ts';
 
 /**
@@ -18,18 +18,62 @@ import type { JobsTable } from '../db/schema.ts';
  * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
  * jobs after LEASE_MS, so every handler must be safe to run again. Claims and ends of jobs are `unsynced`: a lost one
  * only repeats the job.
+ * Fence: a process that stands still for longer than its lease goes on beside the run that took over. Each run has its own
+ * token (`lease_owner`), and its transactions commit only while the job's row has it (src/docs/decisions/one-fence.md).
  * Concurrency: jobs without a group share MAX_UNGROUPED worker slots, which they hold only while they work (`withoutSlot`),
  * so that an operator that hangs does not delay buyers who pay with another one. Groups have slots of their own (groups.ts),
  * so that slow webhook receivers never delay payments.
  */
 export type Jobs = ReturnType<typeof createJobs>;
 
-/**
- * @param signal aborted when the process stops: return soon
- * @returns when to run again (ms since the epoch); null only if nothing is left to do, even if an earlier run of the job,
- * which was suspended, goes on now
- */
-export type JobHandler = (subjectId: number, signal: AbortSignal) => Promise<number | null>;
+interface Run {
+	subjectId: number;
+	/** Aborted when the process stops: return soon. */
+	signal: AbortSignal;
+	database: FencedDatabase;
+}
+
+/** @returns when to run again (ms since the epoch); null if nothing is left to do */
+type JobHandler = (run: Run) => Promise<number | null>;
+
+export type JobHandlers = Record<string, JobHandler>;
+
+/** Stores nothing for a run that has lost its lease: `transact` and `write` throw LeaseLost. */
+export interface FencedDatabase extends Writer {
+	/** Without the fence: for what the next run cannot learn again. Say why at each use. */
+	unfenced: Database;
+}
+
+/** The context as handlers get it. */
+export type Fenced<C extends { database: Database }> = Omit<C, 'database'> & { database: FencedDatabase };
+
+/** Another run may have begun. The runner ends this one without an error. */
+export class LeaseLost extends Error {}
+
+/** Waits for the work of a run. If another run has taken over, repairs what this one did, or learned, too late. */
+export async function repairIfLost<T>(work: Promise<T>, repair: () => Promise<unknown>): Promise<T> {
+	try {
+		return await work;
+	} catch (error) {
+		if (error instanceof LeaseLost) await repair();
+		throw error;
+	}
+}
+
+/** Makes handlers that get the context with the fenced database of their run, and the job's subject. */
+export const fenceHandlers = <C extends { database: Database }>(
+	context: C,
+	handlers: Record<
+		string,
+		(context: Fenced<C>, subjectId: number, signal: AbortSignal) => Promise<number | null>
+	>
+): JobHandlers =>
+	Object.fromEntries(
+		Object.entries(handlers).map(([kind, handle]): [string, JobHandler] => [
+			kind,
+			({ subjectId, signal, database }) => handle({ ...context, database }, subjectId, signal)
+		])
+	);
 
 /** Another process takes over within ten seconds, its next tick included. Three lost heartbeats cost no lease. */
 const LEASE_MS = 8_000;
@@ -47,14 +91,11 @@ const CLOCK_STEP_MS = 5_000;
 const MAX_BACKOFF_MS = 60_000;
 
 interface RunningJob {
+	job: Job;
 	task: Promise<void>;
-	isGrouped: boolean;
 	/** The system that it waits for; a job that waits holds no slot. */
 	waitsFor: string | null;
 }
-
-/** No name of another system. */
-const OWN_EARLIER_RUN = 'its earlier run';
 
 /** The job whose handler runs. */
 const CURRENT = new AsyncLocalStorage<RunningJob>();
@@ -63,11 +104,9 @@ type JobsContext = ReturnType<typeof newContext>;
 
 const newContext = (database: Database, clock: Clock, log: Log, metrics: Metrics) => ({
 	...{ database, clock, log, metrics },
-	/** Names this process in leases. */
-	owner: randomUUID() as string,
-	running: new Map<number, RunningJob>(),
+	running: new Set<RunningJob>(),
 	stopping: new AbortController(),
-	handlers: {} as Record<string, JobHandler>,
+	handlers: {} as JobHandlers,
 	isClockChecked: false,
 	isStopped: false,
 	/** When leases of dead processes were last looked for. */
@@ -78,7 +117,7 @@ const newContext = (database: Database, clock: Clock, log: Log, metrics: Metrics
 
 export function createJobs(database: Database, clock: Clock, log: Log, metrics: Metrics = NO_METRICS) {
 	const context = newContext(database, clock, log, metrics);
-	const { owner, running, stopping } = context;
+	const { running, stopping } = context;
 	let heartbeat: NodeJS.Timeout | undefined;
 	/** Starts due jobs now instead of at the next tick. */
 	const nudge = () => context.nudged.abort();
@@ -117,7 +156,7 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 		async withoutSlot<T>(system: string, call: () => Promise<T>, crowded: T): Promise<T> {
 			const job = CURRENT.getStore();
 			if (!job) return call();
-			const others = [...running.values()].filter(({ waitsFor }) => waitsFor === system).length;
+			const others = [...running].filter(({ waitsFor }) => waitsFor === system).length;
 			if (others >= MAX_WAITING) return crowded;
 			const wasFull = working(running) >= MAX_UNGROUPED;
 			job.waitsFor = system;
@@ -133,12 +172,11 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 			const now = clock.now();
 			return { kinds: await dueKinds(database.db, now), groups: await dueGroups(database.db, now) };
 		},
-		start(handlers: Record<string, JobHandler>): void {
+		start(handlers: JobHandlers): void {
 			context.handlers = handlers;
 			heartbeat = setInterval(() => {
 				if (running.size === 0) return;
-				const lease = { owner, ids: [...running.keys()], until: clock.now() + LEASE_MS };
-				extendLeases(database, lease).catch((error: unknown) => {
+				extendLeases(context).catch((error: unknown) => {
 					log.warn({ err: error }, 'leases not extended');
 				});
 			}, HEARTBEAT_MS);
@@ -150,7 +188,7 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 			nudge();
 			await loop;
 			stopping.abort();
-			await Promise.allSettled([...running.values()].map(({ task }) => task));
+			await Promise.allSettled([...running].map(({ task }) => task));
 			clearInterval(heartbeat);
 		}
 	};
@@ -162,36 +200,72 @@ async function run(context: JobsContext, job: Job): Promise<void> {
 	try {
 		const handler = context.handlers[kind];
 		if (!handler) throw new Error(`No handler for job ${kind}`);
-		const again = await handler(subjectId, context.stopping.signal);
+		const signal = context.stopping.signal;
+		const again = await handler({ subjectId, signal, database: fenceDatabase(database, job) });
 		if (again === null) await complete(database, job);
 		else await reschedule(database, job, { runAt: again, error: null });
 	} catch (error) {
-		log.error({ err: error, job: kind, subject: subjectId }, 'job failed; it will run again');
-		metrics.count('airtill_job_failures_total', { kind });
 		const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
 		const message = error instanceof Error ? error.message : String(error);
 		// If this fails too (database gone), the lease runs out and the job is taken again.
-		await reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(() => {});
+		const isOwn = await reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(
+			() => true
+		);
+		if (error instanceof LeaseLost || !isOwn) {
+			log.info({ job: kind, subject: subjectId }, 'job taken over by another run; this one ends');
+			return;
+		}
+		log.error({ err: error, job: kind, subject: subjectId }, 'job failed; it will run again');
+		metrics.count('airtill_job_failures_total', { kind });
 	}
+}
+
+function fenceDatabase(database: Database, job: Job): FencedDatabase {
+	const fence =
+		<T>(work: (trx: Tx) => Promise<T>) =>
+		async (trx: Tx): Promise<T> => {
+			const result = await work(trx);
+			// Last: transactions lock jobs after other rows, in the order of `schedule`, which prevents deadlocks.
+			await holdLease(trx, job);
+			return result;
+		};
+	return {
+		db: database.db,
+		transact: (work, options) => database.transact(fence(work), options),
+		write: (work) => database.write(fence(work)),
+		unfenced: database
+	};
+}
+
+/**
+ * Locks the job's row until the commit, so that nobody takes the job over before. It is an upsert because a serializable
+ * read of this table on PostgreSQL makes purchases, which insert jobs, fail and run again. @throws LeaseLost
+ */
+async function holdLease(trx: Tx, job: Job): Promise<void> {
+	const { id, kind, subject_id, run_at, created_at } = job;
+	const held = await trx
+		.insertInto('jobs')
+		.values({ kind, subject_id, run_at, created_at })
+		.onConflict((conflict) =>
+			conflict
+				.columns(['kind', 'subject_id'])
+				.doUpdateSet({ wakes: sql`jobs.wakes` })
+				.where('jobs.id', '=', id)
+				.where('jobs.lease_owner', '=', job.lease_owner)
+		)
+		.returning('id')
+		.executeTakeFirst();
+	if (held?.id !== id) throw new LeaseLost(`Job ${kind} ${subject_id} has been taken over`);
 }
 
 function launch(context: JobsContext, job: Job): void {
 	const { running } = context;
-	// After a clock jump, a lease can end while its job runs here: finish that run first.
-	const earlier = running.get(job.id)?.task;
-	const before = earlier ?? Promise.resolve();
-	const waitsFor = earlier ? OWN_EARLIER_RUN : null;
-	const entry: RunningJob = { task: before, isGrouped: job.group_id !== null, waitsFor };
-	running.set(job.id, entry);
-	entry.task = before
-		.then(() => {
-			entry.waitsFor = null;
-			return CURRENT.run(entry, () => run(context, job));
-		})
-		.finally(() => {
-			if (running.get(job.id) === entry) running.delete(job.id);
-			context.nudged.abort();
-		});
+	const entry: RunningJob = { job, task: Promise.resolve(), waitsFor: null };
+	running.add(entry);
+	entry.task = CURRENT.run(entry, () => run(context, job)).finally(() => {
+		running.delete(entry);
+		context.nudged.abort();
+	});
 }
 
 async function claimJobs(context: JobsContext): Promise<void> {
@@ -207,19 +281,19 @@ async function claimJobs(context: JobsContext): Promise<void> {
 }
 
 const working = (running: JobsContext['running']): number =>
-	[...running.values()].filter((one) => !one.isGrouped && one.waitsFor === null).length;
+	[...running].filter(({ job, waitsFor }) => job.group_id === null && waitsFor === null).length;
 
 /** Claims and starts due jobs. Returns how long to sleep in ms. */
 async function tick(context: JobsContext): Promise<number> {
-	const { database, clock, owner, running } = context;
+	const { database, clock, running } = context;
 	if (!context.isClockChecked) await checkClock(context);
 	const now = clock.now();
 	if (Math.abs(now - context.freedAt) >= MAX_SLEEP_MS) {
-		await freeExpired(database, now);
+		await freeExpired(context, now);
 		context.freedAt = now;
 	}
-	const lease = { owner, now, until: now + LEASE_MS };
-	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
+	const lease = { owner: randomUUID(), now, until: now + LEASE_MS };
+	const groupedCount = [...running].filter(({ job }) => job.group_id !== null).length;
 	const free = Math.min(MAX_UNGROUPED - working(running), MAX_OPEN - (running.size - groupedCount));
 	const { nextAt, hasGroups } = await waiting(database);
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
@@ -328,6 +402,7 @@ async function waitingGroups(queries: Queries): Promise<Group[]> {
 type Job = Selectable<JobsTable>;
 
 interface Lease {
+	/** Of one claim, so that it names one run of each job. */
 	owner: string;
 	now: number;
 	until: number;
@@ -423,24 +498,50 @@ export async function dueKinds(
 
 const RELEASED = { lease_owner: null, lease_until: null } as const;
 
-async function freeExpired(database: Database, now: number): Promise<void> {
-	const expired = database.db.selectFrom('jobs').select('id').where('lease_until', '<=', now);
-	if (!(await exists(expired))) return;
-	await database.unsynced.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
+/** Frees the jobs of dead and suspended processes. This one is alive, also after a jump of the clock. */
+async function freeExpired({ database, running }: JobsContext, now: number): Promise<void> {
+	const expired = database.db
+		.selectFrom('jobs')
+		.select(['id', 'lease_owner'])
+		.where('lease_until', '<=', now);
+	const own = new Set([...running].map(({ job }) => `${job.id} ${job.lease_owner}`));
+	const lost = (await expired.execute())
+		.filter(({ id, lease_owner }) => !own.has(`${id} ${lease_owner}`))
+		.map(({ id }) => id);
+	if (lost.length === 0) return;
+	await database.unsynced
+		.updateTable('jobs')
+		.set(RELEASED)
+		.where('id', 'in', unlocked(database, lost))
+		.where('lease_until', '<=', now)
+		.execute();
 }
 
+/** Leaves out jobs whose run commits now: on PostgreSQL a suspended process would make this one wait. */
+const unlocked = ({ lockClaimed }: Database, ids: readonly number[]) =>
+	sql<number>`(select id from jobs where id in (${sql.join(ids)}) ${lockClaimed})`;
+
 /** Extends the leases of running jobs only. Those of a failed claim or release must run out. */
-const extendLeases = (
-	database: Database,
-	{ owner, ids, until }: { owner: string; ids: readonly number[]; until: number }
-) =>
-	database.unsynced
+async function extendLeases({ database, clock, running }: JobsContext): Promise<void> {
+	const jobs = [...running].map(({ job }) => job);
+	await database.unsynced
 		.updateTable('jobs')
-		.set({ lease_until: until })
-		.where('id', 'in', ids)
-		.where('lease_until', 'is not', null)
-		.where('lease_owner', '=', owner)
+		.set({ lease_until: clock.now() + LEASE_MS })
+		.where(
+			'id',
+			'in',
+			unlocked(
+				database,
+				jobs.map(({ id }) => id)
+			)
+		)
+		.where(
+			'lease_owner',
+			'in',
+			jobs.map(({ lease_owner }) => lease_owner)
+		)
 		.execute();
+}
 
 /** Deletes a finished job, unless something woke it while it ran: then it is due again. */
 async function complete(database: Database, job: Job): Promise<void> {
@@ -459,19 +560,23 @@ async function complete(database: Database, job: Job): Promise<void> {
 		.execute();
 }
 
-/** Releases a job for a later run. If it was scheduled while it ran, that time stays. */
+/**
+ * Releases a job for a later run. If it was scheduled while it ran, that time stays.
+ * @returns false if another run has taken it over
+ */
 const reschedule = (database: Database, job: Job, next: { runAt: number; error: string | null }) =>
-	database.unsynced
-		.updateTable('jobs')
-		.set({
-			...RELEASED,
-			run_at: sql`case when wakes = ${job.wakes} then ${next.runAt} else run_at end`,
-			last_error: next.error,
-			...(next.error === null && { attempts: 0 })
-		})
-		.where('id', '=', job.id)
-		.where('lease_owner', '=', job.lease_owner)
-		.execute();
+	isChanged(
+		database.unsynced
+			.updateTable('jobs')
+			.set({
+				...RELEASED,
+				run_at: sql`case when wakes = ${job.wakes} then ${next.runAt} else run_at end`,
+				last_error: next.error,
+				...(next.error === null && { attempts: 0 })
+			})
+			.where('id', '=', job.id)
+			.where('lease_owner', '=', job.lease_owner)
+	);
 
 /** Makes all jobs due and shortens leases that end later than `leaseUntil`. */
 const makeAllDue = (database: Database, now: number, leaseUntil: number) =>

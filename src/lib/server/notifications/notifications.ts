@@ -4,16 +4,16 @@ import { buckets, dateAt } from '../../domain/time/calendar.ts';
 import { maskPhone } from '../../domain/phone.ts';
 import { toMajor } from '../../domain/money.ts';
 import type { HttpClient } from '../platform/http/http-client.ts';
-import type { Queries, Tx } from '../db/database.ts';
-import type { JobHandler } from '../jobs/jobs.ts';
+import type { Queries, Reads, Tx } from '../db/database.ts';
+import { type Fenced, fenceHandlers } from '../jobs/jobs.ts';
 import type { Mailer } from '../platform/mail.ts';
 import { binder } from '../platform/bind.ts';
 import { sha256 } from '../platform/secrets.ts';
 import type { SmsOutcome, SmsProvider } from './sms/provider.ts';
 import { createProvider } from './sms/providers.ts';
 import { partsOf, smsText } from './sms/encoding.ts';
-import type { Insertable, Selectable } from 'kysely';
-import { first, isChanged } from '../db/queries.ts';
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import { first } from '../db/queries.ts';
 import type { NotificationsTable } from '../db/schema.ts';
 
 /**
@@ -61,7 +61,8 @@ const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies Noti
 
 export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: HttpClient }) {
 	const { sms } = context.config;
-	const bind = binder({ ...context, sms: sms && createProvider(sms, http) });
+	const own: NotificationsContext = { ...context, sms: sms && createProvider(sms, http) };
+	const bind = binder(own);
 	return {
 		canSend: (channel: Channel) => (channel === 'email' ? context.mailer.problem === null : sms !== null),
 		queue: bind(queue),
@@ -72,7 +73,7 @@ export function createNotifications({ http, ...context }: Base & { mailer: Maile
 		codeOf: bind(codeOf),
 		sendCode: bind(sendCode),
 		deleteOld: () => deleteOld(context.database.db, context.clock.now() - KEEP_MS),
-		jobs: { [SEND_NOTIFICATION_JOB]: bind(send) satisfies JobHandler }
+		jobs: fenceHandlers(own, { [SEND_NOTIFICATION_JOB]: send })
 	};
 }
 
@@ -103,15 +104,16 @@ async function queue(
 const contentOf = ({ key }: Pick<NewNotification, 'key'>) => `notification:${key}`;
 
 /** @returns when to try again, or null */
-async function send(context: NotificationsContext, id: number): Promise<number | null> {
+async function send(context: Fenced<NotificationsContext>, id: number): Promise<number | null> {
 	const { database, clock, log, secrets } = context;
-	const { db } = database;
-	const notification = await find(db, id);
+	const notification = await find(database.db, id);
 	if (!notification || notification.content_sealed === null) return null;
 	const { channel, kind, tries, status, created_at } = notification;
 	const facts = { notification: id, channel, kind, to: maskPhone(notification.address) };
-	const finish = async (as: Parameters<typeof finishNotification>[2], reason?: string) => {
-		await finishNotification(db, id, as);
+	const store = (to: Updateable<NotificationsTable>) =>
+		database.write((trx) => trx.updateTable('notifications').set(to).where('id', '=', id).execute());
+	const finish = async (as: 'sent' | 'failed' | 'uncertain', reason?: string) => {
+		await store({ status: as, content_sealed: null });
 		if (as !== 'sent') log.warn({ ...facts, reason }, `notification ${as}`);
 		return null;
 	};
@@ -120,13 +122,12 @@ async function send(context: NotificationsContext, id: number): Promise<number |
 	if (now - created_at > FRESH_MS) return finish('failed', 'too old');
 	const content = contentIn(secrets, notification, notification.content_sealed);
 	if (content === null) return finish('failed', 'no accepted secret opens it');
-	// Another run sends it, and may die or have to try again.
-	if (!(await take(db, notification))) return now + MINUTE_MS;
+	await store({ status: 'sending', tries: tries + 1 });
 	const outcome = await deliver(context, notification, content);
 	if (outcome.kind === 'sent') return finish('sent');
 	if (outcome.kind === 'uncertain') return finish('uncertain', outcome.reason);
 	if (outcome.kind === 'refused' || tries + 1 >= MAX_TRIES) return finish('failed', outcome.reason);
-	await wait(db, id);
+	await store({ status: 'queued' });
 	return clock.now() + MINUTE_MS * 2 ** tries;
 }
 
@@ -145,7 +146,7 @@ function contentIn(
 }
 
 async function deliver(
-	{ sms, mailer }: NotificationsContext,
+	{ sms, mailer }: Pick<NotificationsContext, 'sms' | 'mailer'>,
 	{ channel, address }: NotificationRow,
 	content: Content
 ): Promise<SmsOutcome> {
@@ -230,31 +231,11 @@ async function insert(
 	return row?.id ?? null;
 }
 
-const find = (queries: Queries, id: number) =>
+const find = (queries: Reads, id: number) =>
 	first(queries.selectFrom('notifications').selectAll().where('id', '=', id));
 
 const byKeys = (queries: Queries, keys: readonly string[]) =>
 	queries.selectFrom('notifications').selectAll().where('key', 'in', keys).orderBy('id').execute();
-
-/** Takes a notification that waits, or that a process left behind while it sent it. */
-const take = (queries: Queries, { id, status, tries }: NotificationRow) =>
-	isChanged(
-		queries
-			.updateTable('notifications')
-			.set({ status: 'sending', tries: tries + 1 })
-			.where(({ and }) => and({ id, status, tries }))
-	);
-
-/** Not if another process has called it uncertain meanwhile. */
-const wait = (queries: Queries, id: number) =>
-	queries
-		.updateTable('notifications')
-		.set({ status: 'queued' })
-		.where(({ and }) => and({ id, status: 'sending' }))
-		.execute();
-
-const finishNotification = (queries: Queries, id: number, status: 'sent' | 'failed' | 'uncertain') =>
-	queries.updateTable('notifications').set({ status, content_sealed: null }).where('id', '=', id).execute();
 
 const ofAccount = (
 	queries: Queries,

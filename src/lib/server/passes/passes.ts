@@ -1,6 +1,6 @@
 import { dataLeft, leastMs } from '../../domain/data-limit.ts';
 import type { Base } from '../base.ts';
-import type { Queries, Tx } from '../db/database.ts';
+import type { Queries, Reads, Tx } from '../db/database.ts';
 import { binder } from '../platform/bind.ts';
 import { wifiPassword } from '../platform/ids.ts';
 import { findRouterOrThrow, openNetworkPassword } from '../routers/routers.ts';
@@ -180,7 +180,7 @@ export const isOpen = (
 	(pass.ends_at !== null && pass.ends_at > now && pass.password_sealed !== null);
 
 export async function passState(
-	queries: Queries,
+	queries: Reads,
 	{ passId, routerId }: { passId: number; routerId: number | null },
 	now: number
 ): Promise<PassState> {
@@ -194,7 +194,7 @@ export async function passState(
 }
 
 export async function openPass(
-	queries: Queries,
+	queries: Reads,
 	passId: number,
 	now: number,
 	routerId: number | null = null
@@ -250,7 +250,7 @@ export type PassRow = Selectable<PassesTable>;
 const insert = (queries: Queries, pass: Insertable<PassesTable>): Promise<PassRow> =>
 	queries.insertInto('passes').values(pass).returningAll().executeTakeFirstOrThrow();
 
-export const find = (queries: Queries, id: number): Promise<PassRow | null> =>
+export const find = (queries: Reads, id: number): Promise<PassRow | null> =>
 	first(queries.selectFrom('passes').selectAll().where('id', '=', id));
 
 const findAll = async (queries: Queries, ids: readonly number[]): Promise<PassRow[]> =>
@@ -303,7 +303,7 @@ const newestWithPassword = (queries: Queries) => first(withPassword(queries).ord
 
 const oldestOpenWithPassword = (queries: Queries, now: number) => first(openWithPassword(queries, now));
 
-async function waitingSeconds(queries: Queries, passId: number): Promise<number> {
+async function waitingSeconds(queries: Reads, passId: number): Promise<number> {
 	const { seconds } = await queries
 		.selectFrom('sessions')
 		.select(({ fn }) => fn.sum<number | null>('duration_seconds').as('seconds'))

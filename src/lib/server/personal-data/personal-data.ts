@@ -36,6 +36,7 @@ interface PersonalDataContext extends Pick<Base, 'database' | 'clock' | 'audit'>
 export const createPersonalData = (context: PersonalDataContext) => ({
 	records: (search: RecordSearch) => accessRecords(context.database.db, search),
 	noteExport: (search: RecordSearch, made: Export) => noteExport(context, search, made),
+	// Without the fence: a second run deletes nothing that the first would keep.
 	jobs: { [DELETION_JOB]: () => deleteOld(context) }
 });
 

@@ -12,23 +12,17 @@ const MAX_SESSIONS = 200;
 const RELEASED_DAYS = 32;
 /** A repeated request gets its stored answer for this long (idempotency/). */
 const ANSWER_DAYS = 1;
-/** For totals of routers, which name nobody: no page looks back more than a year. */
-const TOTALS_DAYS = 400;
 
 /** @returns whether more may be left */
 export async function deleteDevices(queries: Queries, now: number, keepDays: number): Promise<boolean> {
 	const daysAgo = (days: number) => now - days * DAY_MS;
 	const before = daysAgo(keepDays);
 	const textOf = (at: number) => new Date(at).toISOString();
-	const day = textOf(daysAgo(TOTALS_DAYS)).slice(0, 10);
-	await sql`delete from network_usage where day < ${day}`.execute(queries);
 	await sql`delete from idempotent_answers where created_at < ${daysAgo(ANSWER_DAYS)}`.execute(queries);
-	// Bytes that the totals of the router lack are counted first.
-	const isCounted = sql`bytes_in = booked_in and bytes_out = booked_out`;
 	const isNotExpected = sql`(expected_until is null or expected_until < ${before})`;
 	const isOver = sql`state in ('revoked', 'failed')`;
 	const old: readonly Old[] = [
-		{ table: 'connections', column: 'seen_at', before, condition: isCounted },
+		{ table: 'connections', column: 'seen_at', before },
 		{ table: 'sign_in_sessions', column: 'expires_at', before: textOf(now) },
 		{ table: 'captive_sessions', column: 'expires_at', before: now },
 		{ table: 'device_slots', column: 'released_at', before: daysAgo(RELEASED_DAYS) },

@@ -5,8 +5,8 @@ import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
 import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import { waitOutside } from '../http/turns.ts';
 import { DEVICE_HEADER, writeDevice, type RedirectedDevice } from '../http/redirected-device.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import type { ApiMemory } from './api-memory.ts';
 import type { Quota } from './quota.ts';
 
 /**
@@ -18,17 +18,7 @@ type Search = z.output<typeof routerListQuery>;
 /** Parameters with a default may be omitted. */
 type RouterSearch = Pick<Search, 'lat' | 'lon'> & Partial<Search>;
 
-export type ReadsOfPurchases = Pick<ApiClient, 'getRouter' | 'getSession'> & {
-	getPayment(id: number): Promise<PaymentBody>;
-};
-
-/** A client without its memory. */
-export type Calls = ReturnType<typeof callsOf>;
-
-export interface ApiClient extends Calls {
-	/** Reads for pages: may be moments old, because a remote rate limit counts each call. */
-	recent: ReadsOfPurchases;
-}
+export type ApiClient = ReturnType<typeof apiClient>;
 
 /** The API understood the request and refused it: 400, 404, or 429 because payments stay unpaid. */
 export class ApiProblem extends Error {
@@ -65,9 +55,36 @@ export interface ApiAccess {
 	/** null for this process. */
 	url: string | null;
 	key: string;
-	memory?: ApiMemory;
+	/** Of a remote API. */
+	knownRouters?: KnownRouters;
 	/** Limits lists and the map at a remote API, which cost buyers nothing: one search makes many calls. */
 	searchQuota?: Quota;
+}
+
+/**
+ * Routers of a remote API, whose rate limit counts each call: one visitor who reloads a router's page must not use up the
+ * calls of those who pay.
+ */
+export class KnownRouters {
+	readonly #clock: Clock;
+	readonly #known = new Map<number, { router: RouterBody; until: number }>();
+
+	constructor(clock: Clock) {
+		this.#clock = clock;
+	}
+
+	async find(id: number, read: () => Promise<RouterBody>): Promise<RouterBody> {
+		const known = this.#known.get(id);
+		if (known && this.#clock.now() < known.until) return known.router;
+		const router = await read();
+		if (this.#known.size >= MAX_ROUTERS) this.forget();
+		this.#known.set(id, { router, until: this.#clock.now() + ROUTER_MS });
+		return router;
+	}
+
+	forget(): void {
+		this.#known.clear();
+	}
 }
 
 interface PortalEvent {
@@ -77,6 +94,8 @@ interface PortalEvent {
 }
 
 const TIMEOUT_MS = 10_000;
+const ROUTER_MS = 30_000;
+const MAX_ROUTERS = 2_000;
 const LOGO_FILE = /^[0-9a-f]{32}\.(svg|png)$/;
 const MAX_LOGO_BYTES = 256 * 1024;
 const SHORTEST_WAIT_SECONDS = 2;
@@ -84,18 +103,17 @@ const LONGEST_WAIT_SECONDS = 60;
 /** With these statuses the request was wrong. After any other failure its effect is unknown. */
 const REFUSALS: readonly number[] = [400, 404];
 
-export function apiClient(event: PortalEvent): ApiClient {
-	const { memory } = event.locals.app.api;
-	const calls = callsOf(event);
-	return memory ? memory(calls) : { ...calls, recent: calls };
-}
-
-const callsOf = (event: PortalEvent) => ({
+export const apiClient = (event: PortalEvent) => ({
 	async listRouters(query: RouterSearch) {
 		event.locals.app.api.searchQuota?.take();
 		return call<RouterListBody>(event, 'GET', '/routers', { query });
 	},
-	getRouter: (id: number) => call<RouterBody>(event, 'GET', `/routers/${id}`),
+	/** From a remote API at most half a minute old: it refuses an order with an old price. */
+	getRouter(id: number) {
+		const read = () => call<RouterBody>(event, 'GET', `/routers/${id}`);
+		const { knownRouters } = event.locals.app.api;
+		return knownRouters ? knownRouters.find(id, read) : read();
+	},
 	/** @param key Idempotency-Key: the same request with the same key gets the first response */
 	createSession: (body: SessionCreationBody, key?: string) =>
 		callSession(event, 'POST', '/sessions', { body, key }),
@@ -186,8 +204,11 @@ async function call<Body>(
 	}
 	if (response.ok) return body as Body;
 	if (typeof body === 'object' && body !== null && 'code' in body) {
-		if (REFUSALS.includes(response.status) || body.code === 'unpaid_prompt_limit')
+		if (REFUSALS.includes(response.status) || body.code === 'unpaid_prompt_limit') {
+			// The router may be offline, or its prices, times and payment methods may have changed.
+			api.knownRouters?.forget();
 			throw new ApiProblem({ ...body }, response.status);
+		}
 	}
 	if (response.status === 429) {
 		const limited = new ApiLimited(secondsToWait(response.headers.get('retry-after')));

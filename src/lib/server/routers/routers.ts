@@ -124,7 +124,7 @@ async function buildBodies<Row extends RouterRow & { distance?: number }>(
 	context: Routers,
 	rows: readonly Row[]
 ): Promise<[Row, RouterBody][]> {
-	const brands = await context.branding.ofRouters(context.database.db, rows);
+	const brands = await context.branding.ofOwners(context.database.db, rows);
 	const methodsOf = methodReader(context);
 	const now = context.clock.now();
 	return rows.map((row) => {
@@ -154,7 +154,7 @@ async function buildBodies<Row extends RouterRow & { distance?: number }>(
 			access_kind: row.access_kind,
 			network_password_provided:
 				row.network_password_sealed !== null || !hasNetworkPassword(row.access_kind, row.security),
-			brand: brands.get(row.id) ?? null,
+			brand: brands.get(row.owner_account_id) ?? null,
 			created_at: isoTime(row.created_at),
 			updated_at: isoTime(row.updated_at)
 		};

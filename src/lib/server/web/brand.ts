@@ -27,10 +27,8 @@ export function showBrand(
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);
 
-export function fillRules(html: string, { accentRules, signRules, pageRules }: App.Locals): string {
-	return html.replace('/*airtill.rules*/', () =>
-		[choiceRules(html), signRules, accentRules, pageRules].join('')
-	);
+export function fillRules(html: string, { accentRules, signRules }: App.Locals): string {
+	return html.replace('/*airtill.rules*/', () => [choiceRules(html), signRules, accentRules].join(''));
 }
 
 /** Without script: the price of the chosen time and the chosen method, in browsers that support it. */

@@ -1,5 +1,6 @@
 import { MEGABYTE } from '#lib/domain/data-limit.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { readSessions } from '#lib/server/portal/purchases.ts';
 import type { RequestHandler } from './$types';
 
 /**
@@ -50,7 +51,7 @@ async function passesOf(
 	const ofApiBuyer = await apiBuyers.leftOf(tokenHash);
 	if (ofApiBuyer !== null) return [ofApiBuyer];
 	try {
-		const sessions = await purchases.sessionsOf(apiClient(event), tokenHash);
+		const sessions = await readSessions(purchases, apiClient(event), tokenHash);
 		const active = sessions.filter(({ status }) => status === 'active');
 		return active.flatMap(({ expires_at: end, data_left_mb: leftMb }) =>
 			end === null ? [] : [{ untilMs: Date.parse(end), leftMb }]

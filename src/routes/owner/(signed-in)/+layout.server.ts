@@ -7,7 +7,7 @@ import { areaData } from '#lib/server/web/sign-in/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 
 /** In the order of the navigation. */
-const PAGES = ['', 'earnings', 'people', 'help', 'routers', 'brand', 'alerts', 'staff', 'account'] as const;
+const PAGES = ['', 'earnings', 'customers', 'routers', 'brand', 'alerts', 'staff', 'account'] as const;
 
 /** Does not protect actions or loads: each of them calls pageVisitor itself. */
 export const load: LayoutServerLoad = async (event) => {

@@ -1,5 +1,5 @@
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
-import { peopleOf } from '#lib/server/web/owner/people.ts';
+import { describeUsers } from '#lib/server/web/owner/customers.ts';
 import { mayDo } from '#lib/server/web/owner/roles.ts';
 import { startOf } from '#lib/server/web/owner/router/router-steps.ts';
 import { periodOf } from '#lib/server/web/owner/figures/period.ts';
@@ -24,9 +24,9 @@ export const load = ownerPage(async ({ url, locals: { app } }, { account, actor,
 		lacksStreetMap: account.role === 'admin' && app.config.basemap === null,
 		sales,
 		sum,
-		online: await peopleOf(app, online.data),
+		online: await describeUsers(app, online.data),
 		onlineCount,
-		mayList: mayDo(role, 'people'),
+		mayList: !isCashier,
 		// Of an owner with more routers, one may sell that is not here.
 		start: owned && owned.next === null ? startOf(owned.data) : null,
 		routers: owned && (await routersOf(app, owned.data)),

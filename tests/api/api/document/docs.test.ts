@@ -11,7 +11,6 @@ import { CONSOLE, OWN, useDocumentation } from './use-documentation.ts';
 
 const { server, document, pages, pathOf, names, codes, get, operations } = useDocumentation({
 	RATE_LIMIT_DEFAULT: '123',
-	RATE_LIMIT_FAILED_KEYS: '456',
 	RECONCILE_HOURS: '48'
 });
 
@@ -226,7 +225,7 @@ describe('the reference shows', () => {
 	it('the limits and the address of this installation', () => {
 		const text = plain(get('/docs/limits').text);
 		expect(text).toMatch(/default rate plan\s*123/);
-		expect(text).toMatch(/valid key per address in 60 seconds\s*456/);
+		expect(text).toMatch(/valid key per address in 60 seconds\s*300/);
 		expect(text).toMatch(/unanswered payment\s*48 hours/);
 		expect(get('/docs').code.get('base-url')).toBe(`${server().url}/v1`);
 		expect(plain(get('/docs').text)).toContain('sandbox');

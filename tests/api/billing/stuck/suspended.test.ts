@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSql, type Sql } from '../../../support/database/sql.ts';
 import { useOperated } from '../../../support/billing/use-operated.ts';
+import { serverNow } from '../../../torture/time.ts';
 import { eventually } from '../../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
@@ -19,11 +20,11 @@ describe('MTN, on PostgreSQL', () => {
 	const requests = (path: RegExp) =>
 		use.operated().simulator.requests.filter((one) => one.method === 'POST' && path.test(one.path)).length;
 
-	/** Its time has come; it stands still before it notes that it sends, and goes on after the change. */
-	async function suspendedWhile(table: 'payments' | 'refunds', id: unknown, changed: string): Promise<void> {
+	/** Its time has come; it stands still at a lock, and goes on after the change. */
+	async function suspendedAt(lock: string, change: () => Promise<unknown>): Promise<void> {
 		const { fixture, simulator } = use.operated();
 		await holder.run('begin');
-		await holder.all(`select id from ${table} where id = ? for update`, Number(id));
+		await holder.run(lock);
 		simulator.advance(MINUTE);
 		await fixture.server.advance(MINUTE);
 		await eventually('it waits for the lock', () =>
@@ -31,9 +32,21 @@ describe('MTN, on PostgreSQL', () => {
 				"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 			)
 		);
-		await holder.run(`update ${table} set ${changed} where id = ?`, Number(id));
+		await change();
 		await holder.run('commit');
 		await use.operated().advance(0);
+	}
+
+	/** Meanwhile another process has run the job and sent without an answer. It is due again after five seconds. */
+	async function sentByOther(table: 'payments' | 'refunds', id: unknown): Promise<void> {
+		const kind = { payments: 'payment.submit', refunds: 'payment.refund' }[table];
+		await holder.run(`update ${table} set submitted_at = created_at where id = ?`, Number(id));
+		await holder.run(
+			`update jobs set lease_owner = null, lease_until = null, run_at = ? where kind = ? and subject_id = ?`,
+			serverNow(use.operated().fixture.server) + 5_000,
+			kind,
+			Number(id)
+		);
 	}
 
 	async function limited() {
@@ -51,14 +64,15 @@ describe('MTN, on PostgreSQL', () => {
 
 	it('a payment that failed is not sent', async () => {
 		const { payment, sent } = await limited();
-		await suspendedWhile('payments', payment.id, "status = 'failed', failure_code = 'payer_rejected'");
+		await suspendedAt(`update payments set status = 'failed' where id = ${payment.id}`, async () => {});
 		expect(requests(/requesttopay$/)).toBe(sent);
 		expect(await use.find(payment)).toMatchObject({ status: 'failed' });
 	});
 
 	it('a payment that was sent without an answer does not fail by a refusal', async () => {
 		const { payment, sent } = await limited();
-		await suspendedWhile('payments', payment.id, 'submitted_at = created_at');
+		// After it has read the payment.
+		await suspendedAt('lock table sessions', () => sentByOther('payments', payment.id));
 		expect(requests(/requesttopay$/)).toBe(sent);
 		await use.operated().advance(MINUTE);
 		// Read five seconds later as not found, it may have been sent again by now.
@@ -78,7 +92,8 @@ describe('MTN, on PostgreSQL', () => {
 		const sent = requests(/refund$/);
 		const held = await use.held(payment);
 		held.script = { ...held.script, refund: REFUSED };
-		await suspendedWhile('refunds', refund['id'], 'submitted_at = created_at');
+		// After it has read the refund.
+		await suspendedAt('lock table payments', () => sentByOther('refunds', refund['id']));
 		expect(requests(/refund$/)).toBe(sent);
 		await use.operated().advance(10_000);
 		expect(requests(/refund$/)).toBe(sent + 1);

@@ -28,7 +28,6 @@ describe('a database that cannot take the log', () => {
 			for (let call = 0; call < 3; call += 1) {
 				log.note({ ...anEntry, requestId: `req_${call}` });
 				expect(await log.recent(1, { before: null, limit: 5 })).toEqual([]);
-				expect((await log.usage(1)).size).toBe(0);
 			}
 			// The driver is synchronous: waiting for the writer would hold the whole process for ten seconds.
 			expect(performance.now() - started).toBeLessThan(5_000);

@@ -8,7 +8,7 @@ import { startProxy } from '../../../support/server/proxy.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
 import { eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
 import { OPERATORS } from '../../../torture/operators.ts';
-import { untilQuiet } from '../../../torture/time.ts';
+import { serverNow, untilQuiet } from '../../../torture/time.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -208,9 +208,9 @@ describe('two processes on one PostgreSQL', () => {
 		try {
 			await second.advance(fixture.server.now() + TAKEN_OVER_MS - second.now());
 			await eventually('so does the other', () => waitForLocks(2));
+			script(one.session, { submit: 'rate_limited' });
 			await fixture.sql.run('commit');
 			await untilQuiet(second, fixture.sql);
-			script(one.session, { submit: 'rate_limited' });
 		} finally {
 			process.kill(fixture.server.pid, 'SIGCONT');
 		}
@@ -228,6 +228,9 @@ describe('two processes on one PostgreSQL', () => {
 		// As the other does it after a status read that found nothing.
 		const sentAgain = 'update payments set submitted_at = submitted_at + 60000 where id = ?';
 		await fixture.sql.run(sentAgain, one.payment.id);
+		const takenOver =
+			"update jobs set lease_owner = null, lease_until = null, run_at = ? where kind = 'payment.submit' and subject_id = ?";
+		await fixture.sql.run(takenOver, serverNow(fixture.server) + MINUTE, one.payment.id);
 		simulator.outage(null);
 		await untilQuiet(fixture.server, fixture.sql);
 		expect(await inState(one, 'submitting')).toBe(1);

@@ -18,7 +18,7 @@ it('an address gets its code and nothing else before the code was entered', asyn
 	await switchOn(owner, 'sms', before, beforeTo, ['gateway']);
 	const asked = await owner.post(PAGE, { do: 'address', channel: 'sms', address: typed });
 	expect(asked.text).toContain('Code that we sent to');
-	await owner.post(PAGE, { do: 'events', channel: 'sms', event: ['gateway', 'earnings', 'reviews'] });
+	await owner.post(PAGE, { do: 'events', channel: 'sms', event: ['gateway', 'earnings'] });
 	const code = await newestCode('sms', to);
 	const wrong = code === '000000' ? '000001' : '000000';
 	const refused = await owner.post(PAGE, { do: 'confirm', channel: 'sms', code: wrong });
@@ -123,7 +123,7 @@ it('only its owner sees and changes a channel', async () => {
 	const forms = [
 		{ do: 'address', channel: 'sms', address: '0772123456' },
 		{ do: 'confirm', channel: 'sms', code: '123456' },
-		{ do: 'events', channel: 'sms', event: 'reviews' },
+		{ do: 'events', channel: 'sms', event: 'earnings' },
 		{ do: 'remove', channel: 'sms' }
 	];
 	const other = await newOwner(fixture());

@@ -1,8 +1,6 @@
 /** Alerts: each event is sent once, to those who chose it, and no more than twelve messages a day. */
 import { describe, expect, it } from 'vitest';
-import { numberEnding } from '../../../support/api/api.ts';
 import { clockOf, later, minute, minutes, recordResponse } from '../../../support/gateways/watch.ts';
-import { signInAs } from '../../../support/pages/browsing.ts';
 import { addRouter, newOwner } from '../../../support/pages/owners.ts';
 import { DATABASES, runsAllOn } from '../../../support/server/fixture.ts';
 import { newNumber, PAGE, useAlerts } from './use-alerts.ts';
@@ -65,58 +63,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		const net = /Vos gains (UGX [\d ]+)/.exec(page.text.replaceAll('\u00a0', ' '))?.[1]?.trim();
 		expect(alert).toMatch(/^Airtill: vos gains du /);
 		expect(alert).toContain(`: ${net}. Paiements : 2.`);
-	});
-
-	it('payments that wait for a decision cause one alert: for their owner, and for an administrator', async () => {
-		const owner = await newOwner(fixture());
-		const admin = await newOwner(fixture(), 'admin');
-		const stranger = await newOwner(fixture());
-		const router = await addRouter(fixture(), owner.accountId);
-		const people = [owner, admin, stranger].map((person) => ({ person, number: newNumber() }));
-		for (const { person, number } of people) await switchOn(person, 'sms', ...number, ['reviews']);
-		const alerts = () => people.map(({ number: [, to] }) => textsTo(to).slice(1));
-		const { payment } = await fixture().buy({ router_id: router });
-		const open = (reason: string) =>
-			fixture().sql.run(
-				'insert into reviews (payment_id, subject, reason, opened_at) values (?, ?, ?, ?)',
-				...[payment.id, `payment ${payment.id}`, reason, clockOf(fixture()).now()]
-			);
-		await open('refund_failed');
-		await later(fixture(), 11 * hour);
-		expect(alerts()).toEqual([[], [], []]);
-		await later(fixture(), 2 * hour);
-		await later(fixture(), 30 * hour);
-		await untilSent();
-		expect(alerts()).toEqual([
-			["Airtill: payments that have waited 12 hours for the administrator's decision: 1."],
-			['Airtill: payments that have waited 12 hours for your decision: 1.'],
-			[]
-		]);
-		await open('refund_refused');
-		await later(fixture(), 13 * hour);
-		await untilSent();
-		expect(alerts()[0]?.[1]).toMatch(/decision: 2\.$/);
-	});
-
-	it('so many unpaid prompts that new buyers are refused alert administrators once, and show in their overview', async () => {
-		const { api, server } = fixture();
-		const [owner, admin] = [await newOwner(fixture()), await newOwner(fixture(), 'admin')];
-		const [forOwner, forAdmin] = [newNumber(), newNumber()];
-		await switchOn(owner, 'sms', ...forOwner, ['reviews']);
-		await switchOn(admin, 'sms', ...forAdmin, ['reviews']);
-		for (let at = 0; at < 10; at += 1) await api.pay(await api.createSession(), numberEnding('003'));
-		await later(fixture(), minute);
-		await later(fixture(), minute);
-		await untilSent();
-		const about = (to: string) => textsTo(to).filter((text) => text.includes('unpaid'));
-		expect(about(forAdmin[1])).toEqual([
-			'Airtill: more than 10 payment requests of the last 15 minutes are unpaid. New buyers are refused for now. See the overview.'
-		]);
-		expect(about(forOwner[1])).toEqual([]);
-		const overview = await signInAs(server, 'admin');
-		expect((await overview.get('/admin')).text).toContain(
-			'accounts of the API that have not paid in 24 hours'
-		);
 	});
 
 	if (!runsAllOn(database)) return;

@@ -30,7 +30,7 @@ export function useAlerts(database: string) {
 		await startProvider();
 		started = await startFixture({
 			database,
-			env: { ...provider.environment, SMS_PRICE: '35', UNPAID_PROMPTS_TOTAL: '10' }
+			env: { ...provider.environment, SMS_PRICE: '35' }
 		});
 	});
 	afterAll(async () => {

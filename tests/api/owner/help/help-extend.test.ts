@@ -23,7 +23,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	});
 
 	const buy = async () => (await fixture().buy({ router_id: router })).session;
-	const pathOf = (id: number) => `/owner/help/${id}/extend`;
+	const pathOf = (id: number) => `/owner/customers/${id}/extend`;
 	const orderOf = (duration: string, form = randomBytes(18).toString('base64url')) => ({
 		note: NOTE,
 		duration,
@@ -40,14 +40,16 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const session = await buy();
 		const before = await endOf(session.id);
 		const sold = await owner.get('/owner/payments');
-		expect((await owner.get(`/owner/help/${session.id}`)).html).toContain(`href="${pathOf(session.id)}"`);
+		expect((await owner.get(`/owner/customers/${session.id}`)).html).toContain(
+			`href="${pathOf(session.id)}"`
+		);
 		const html = (await owner.get(pathOf(session.id))).html;
 		const form = /name="form" value="([\w-]{24})"/.exec(html)?.[1] ?? '';
 		const pages = await Promise.all(
 			[1, 2, 3].map(() => owner.post(pathOf(session.id), orderOf('30m', form)))
 		);
 		for (const page of pages) {
-			expect([page.status, page.path]).toEqual([200, `/owner/help/${session.id}?done=extend`]);
+			expect([page.status, page.path]).toEqual([200, `/owner/customers/${session.id}?done=extend`]);
 			expect(page.text).toMatch(/Extra time was given: 30 minutes, until \S/);
 		}
 		expect(await endOf(session.id)).toBe(before + 30 * MINUTE_MS);
@@ -178,7 +180,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const events = await fixture().events(id);
 			expect(events.filter((type) => type === 'session.expired')).toHaveLength(1);
 			expect((await owner.get(sales)).text).toBe(sold);
-			const ends = (await owner.get(`/owner/help/${id}`)).text.match(
+			const ends = (await owner.get(`/owner/customers/${id}`)).text.match(
 				/given after the end: \w+ minutes, until/g
 			);
 			expect(ends).toHaveLength(2);
@@ -214,14 +216,14 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		it('it can be ended, by a form that is sent twice', async () => {
 			const { id, page } = await ended();
 			await owner.post(pathOf(id), orderOf('30m'));
-			const forms = [1, 2].map(() => owner.post(`/owner/help/${id}/end`, { note: NOTE }));
+			const forms = [1, 2].map(() => owner.post(`/owner/customers/${id}/end`, { note: NOTE }));
 			for (const { status } of await Promise.all(forms)) expect(status).toBe(200);
-			expect((await owner.get(`/owner/help/${id}`)).text).toContain('The extra time was ended early.');
+			expect((await owner.get(`/owner/customers/${id}`)).text).toContain('The extra time was ended early.');
 			expect((await signIn(id)).status).toBe(401);
 			expect(await shown(page)).toMatch(/<h1[^>]*>Your time has ended/);
 			// Given again before the first would have ended.
 			await owner.post(pathOf(id), orderOf('15m'));
-			const { text } = await owner.get(`/owner/help/${id}`);
+			const { text } = await owner.get(`/owner/customers/${id}`);
 			expect(text).toMatch(/The extra time was ended early\..*given after the end: 15 minutes, until /);
 			expect(text.match(/The extra time was ended/g)).toHaveLength(1);
 		});
@@ -230,11 +232,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const { id } = await ended();
 			await owner.post(pathOf(id), orderOf('30m'));
 			expect((await signIn(id)).status).toBe(200);
-			await owner.post(`/owner/help/${id}/refund`, { note: NOTE });
+			await owner.post(`/owner/customers/${id}/refund`, { note: NOTE });
 			expect((await signIn(id)).status).toBe(401);
 			expect((await owner.post(pathOf(id), orderOf('15m'))).status).toBe(409);
 			expect((await signIn(id)).status).toBe(401);
-			expect((await owner.get(`/owner/help/${id}`)).text).toContain('The extra time was ended early.');
+			expect((await owner.get(`/owner/customers/${id}`)).text).toContain('The extra time was ended early.');
 		});
 
 		it.each<[string, (id: number) => Promise<unknown>]>([

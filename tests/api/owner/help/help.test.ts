@@ -37,8 +37,8 @@ beforeAll(async () => {
 });
 
 const search = (person: Browsing, typed: string, day = '') =>
-	person.get(`/owner/help?${new URLSearchParams({ q: typed, day }).toString()}`);
-const linksTo = (id: number) => `href="/owner/help/${id}"`;
+	person.get(`/owner/customers?${new URLSearchParams({ q: typed, day }).toString()}`);
+const linksTo = (id: number) => `href="/owner/customers/${id}"`;
 
 it.each([
 	['the code', () => bought.code],
@@ -62,8 +62,8 @@ it('a day limits the search, and alone lists its purchases; without anything, th
 	expect((await search(owner, bought.phone.slice(-4), today)).html).toContain(linksTo(bought.id));
 	expect((await search(owner, bought.phone.slice(-4), '2020-02-29')).text).toContain(NOTHING);
 	expect((await search(owner, '', today)).html).toContain(linksTo(bought.id));
-	expect((await owner.get('/owner/help')).html).toContain(linksTo(bought.id));
-	expect((await other.get('/owner/help')).html).not.toContain('/owner/help/');
+	expect((await owner.get('/owner/customers')).html).toContain(linksTo(bought.id));
+	expect((await other.get('/owner/customers')).html).not.toContain('/owner/customers/');
 });
 
 it.each([
@@ -79,7 +79,7 @@ it.each([
 });
 
 it('the page of a purchase says what happened, without the number, the code and the password', async () => {
-	const { text, html } = await owner.get(`/owner/help/${bought.id}`);
+	const { text, html } = await owner.get(`/owner/customers/${bought.id}`);
 	expect(text).toMatch(
 		new RegExp(
 			'The time is running\\. .*Your Wi.Fi is paid until .*' +
@@ -95,7 +95,7 @@ it('where the sign-in page takes the code, it names the code instead of a passwo
 	const access = { access_kind: 'portal_login', security: 'nopass' };
 	const router = await addRouter(fixture(), other.accountId, access);
 	const { session } = await fixture().buy({ router_id: router });
-	const page = () => other.get(`/owner/help/${session.id}`);
+	const page = () => other.get(`/owner/customers/${session.id}`);
 	expect((await page()).text).toContain('It shows the password.');
 	const form = `/owner/routers/${router}/gateway`;
 	const key = fieldValue(await other.get(`${form}?kind=opennds`), 'key');
@@ -108,8 +108,8 @@ it('where the sign-in page takes the code, it names the code instead of a passwo
 
 it('another owner learns nothing: the page of a foreign purchase is that of a missing one', async () => {
 	const [foreign, missing] = [
-		await other.get(`/owner/help/${bought.id}`),
-		await other.get('/owner/help/999999')
+		await other.get(`/owner/customers/${bought.id}`),
+		await other.get('/owner/customers/999999')
 	];
 	expect([foreign.status, missing.status]).toEqual([404, 404]);
 	expect(foreign.text).toBe(missing.text);
@@ -119,11 +119,13 @@ it('a cashier finds a purchase of another day only by something that the custome
 	const router = await addRouter(fixture(), other.accountId);
 	const cashier = await newStaff(fixture(), other, 'cashier');
 	const { session } = await fixture().buy({ router_id: router });
-	expect((await cashier.get('/owner/help')).html).toContain(`/owner/help/${session.id}`);
-	const refused = await cashier.get('/owner/help?day=2026-11-01');
+	expect((await cashier.get('/owner/customers')).html).toContain(`/owner/customers/${session.id}`);
+	const refused = await cashier.get('/owner/customers?day=2026-11-01');
 	expect(refused.text).toContain('Search for: enter 4 to 64 characters');
-	expect((await cashier.get('/owner/help?q=9999&day=2026-11-01')).text).not.toContain('Search for: enter');
-	expect((await other.get('/owner/help?day=2026-11-01')).text).not.toContain('Search for: enter');
+	expect((await cashier.get('/owner/customers?q=9999&day=2026-11-01')).text).not.toContain(
+		'Search for: enter'
+	);
+	expect((await other.get('/owner/customers?day=2026-11-01')).text).not.toContain('Search for: enter');
 });
 
 describe('each fault of the sandbox', () => {
@@ -149,7 +151,7 @@ describe('each fault of the sandbox', () => {
 			);
 		}
 		const page = await eventually('the page says it', async () => {
-			const shown = await owner.get(`/owner/help/${session.id}`);
+			const shown = await owner.get(`/owner/customers/${session.id}`);
 			return shown.text.includes(advice) && shown;
 		});
 		expect(page.text).toContain(event);

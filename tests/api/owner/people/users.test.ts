@@ -239,16 +239,16 @@ describe.each(DATABASES)('users on %s', (database) => {
 		const owner = await newOwner(fixture());
 		const router = await addRouter(fixture(), owner.accountId);
 		const { session } = await fixture().buy({ router_id: router, duration: '1h' });
-		const online = await owner.get('/owner/people');
+		const online = await owner.get('/owner/customers?group=active');
 		expect(online.text).toContain('Active: 1');
 		expect(online.text).toMatch(/\+256\*{5}\d{4}/);
 		for (const secret of [session.phone, session.password ?? 'none'])
 			expect(online.html).not.toContain(secret);
 		await fixture().server.advance(2 * 60 * 60_000);
-		expect((await owner.get('/owner/people')).text).toContain('Active: 0');
-		const over = await owner.get('/owner/people?group=expired');
-		expect(over.html).toMatch(/<h1>Ended/);
+		expect((await owner.get('/owner/customers?group=active')).text).toContain('Active: 0');
+		const over = await owner.get('/owner/customers?group=expired');
+		expect(over.html).toMatch(/<h2>Ended/);
 		expect(over.text).toContain('ended ');
-		expect((await owner.get('/owner/people?after=broken')).status).toBe(200);
+		expect((await owner.get('/owner/customers?group=active&after=broken')).status).toBe(200);
 	});
 });

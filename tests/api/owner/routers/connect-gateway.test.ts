@@ -154,9 +154,8 @@ describe('what Airtill would call or run', () => {
 		expect(await settings()).toMatchObject({ api: `https://router${router}.example/rest`, publicApi: true });
 	});
 
-	it('is no program, RADIUS client or other system', async () => {
+	it('is no RADIUS client or other system', async () => {
 		const more = {
-			ndsctl: '/bin/sh',
 			nas: '10.0.0.1',
 			externalAccess: 'true',
 			level: '1',

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
-import { api, guarded, HOUR, purchases, usePurchases } from './in-process.ts';
+import { purchaseToken } from '../../../../src/lib/server/platform/ids.ts';
+import { api, HOUR, newPurchases, purchases, usePurchases } from './in-process.ts';
+import { resumeByCode } from '../../../../src/lib/server/portal/resume.ts';
+import { buyTime, findPurchase } from '../../../../src/lib/server/portal/ordering.ts';
 
 const visitor = (network: string, captiveSession: string | null = null) => ({ network, captiveSession });
 
@@ -12,8 +15,11 @@ usePurchases(fixture);
 
 describe('the short code', () => {
 	const buy = async () => {
-		const token = await purchases.buy(api, purchases.newToken(), { ...HOUR, phone: numberEnding('003') });
-		const found = await purchases.find(api, token);
+		const token = await buyTime(purchases, api, purchaseToken(), {
+			...HOUR,
+			phone: numberEnding('003')
+		});
+		const found = await findPurchase(purchases, api, token);
 		return { token, code: found?.code ?? '' };
 	};
 	const row = async (token: string) => {
@@ -30,7 +36,7 @@ describe('the short code', () => {
 		const stored = JSON.stringify(await row(token));
 		for (const secret of [token, code, code.replace('-', '')]) expect(stored).not.toContain(secret);
 		const typed = ` ${code.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')}`;
-		expect(await purchases.resume(api, { code: typed, phone: '' }, visitor('one'))).toEqual({
+		expect(await resumeByCode(purchases, api, { code: typed, phone: '' }, visitor('one'))).toEqual({
 			kind: 'found',
 			token
 		});
@@ -42,8 +48,8 @@ describe('the short code', () => {
 			'update purchases set code_hash = null, token_sealed = null where session_id = ?',
 			Number((await row(token))['session_id'])
 		);
-		expect((await purchases.find(api, token))?.code).toBe(code);
-		expect(await purchases.resume(api, { code, phone: '' }, visitor('two'))).toEqual({
+		expect((await findPurchase(purchases, api, token))?.code).toBe(code);
+		expect(await resumeByCode(purchases, api, { code, phone: '' }, visitor('two'))).toEqual({
 			kind: 'found',
 			token
 		});
@@ -59,9 +65,9 @@ describe('the short code', () => {
 			String(taken),
 			Number((await row(other.token))['session_id'])
 		);
-		const second = (await purchases.find(api, token))?.code ?? '';
+		const second = (await findPurchase(purchases, api, token))?.code ?? '';
 		expect(second).not.toBe(code);
-		expect(await purchases.resume(api, { code: second, phone: '' }, visitor('three'))).toEqual({
+		expect(await resumeByCode(purchases, api, { code: second, phone: '' }, visitor('three'))).toEqual({
 			kind: 'found',
 			token
 		});
@@ -78,40 +84,48 @@ describe('the short code', () => {
 			);
 		const hash = String((await row(token))['code_hash']);
 		await age(59);
-		expect(await purchases.resume(api, { code, phone: '' }, visitor('four'))).toEqual({
+		expect(await resumeByCode(purchases, api, { code, phone: '' }, visitor('four'))).toEqual({
 			kind: 'found',
 			token
 		});
 		await age(61);
-		expect(await purchases.resume(api, { code, phone: '' }, visitor('four'))).toEqual({ kind: 'unknown' });
+		expect(await resumeByCode(purchases, api, { code, phone: '' }, visitor('four'))).toEqual({
+			kind: 'unknown'
+		});
 	});
 
 	it('has a limit of tries per network, per captive session and in total', async () => {
-		const limited = guarded({ visitor: 2, total: 3 });
+		const limited = newPurchases();
 		const guess = { code: 'ZZZZ-ZZZZ', phone: '' };
 		const kinds = async (network: string, times: number, captiveSession: string | null = null) => {
 			const tries = [];
 			for (let count = 0; count < times; count += 1) {
-				tries.push((await limited.resume(api, guess, visitor(network, captiveSession))).kind);
+				tries.push((await resumeByCode(limited, api, guess, visitor(network, captiveSession))).kind);
 			}
 			return tries;
 		};
 		// What cannot be a code costs nothing.
-		expect((await limited.resume(api, { code: 'hello', phone: '' }, visitor('guesser'))).kind).toBe(
+		expect((await resumeByCode(limited, api, { code: 'hello', phone: '' }, visitor('guesser'))).kind).toBe(
 			'unknown'
 		);
-		expect(await kinds('guesser', 3)).toEqual(['unknown', 'unknown', 'crowded']);
+		const ten = Array<string>(10).fill('unknown');
 		// Beyond that a code asks for the number that paid, too.
-		expect(await kinds('another', 2)).toEqual(['unknown', 'crowded']);
-		expect(await kinds('third', 3)).toEqual(['crowded', 'crowded', 'crowded']);
+		for (const network of ['one', 'two', 'three', 'four', 'five']) {
+			expect(await kinds(network, 11)).toEqual([...ten, 'crowded']);
+		}
+		expect(await kinds('six', 10, 'captive session')).toEqual(ten);
+		expect(await kinds('seven', 2)).toEqual(['crowded', 'crowded']);
 	});
 
 	it('has half of all tries for the captive sessions of one network', async () => {
-		const limited = guarded({ visitor: 2, total: 6 });
+		const limited = newPurchases();
 		const kindOf = async (captiveSession: string) =>
-			(await limited.resume(api, { code: 'ZZZZ-ZZZZ', phone: '' }, visitor('venue', captiveSession))).kind;
-		const kinds = [];
-		for (const id of ['a', 'a', 'a', 'b', 'b']) kinds.push(await kindOf(id));
-		expect(kinds).toEqual(['unknown', 'unknown', 'crowded', 'unknown', 'crowded']);
+			(await resumeByCode(limited, api, { code: 'ZZZZ-ZZZZ', phone: '' }, visitor('venue', captiveSession)))
+				.kind;
+		for (const id of ['a', 'b', 'c']) {
+			for (let count = 0; count < 10; count += 1) expect(await kindOf(id)).toBe('unknown');
+			expect(await kindOf(id)).toBe('crowded');
+		}
+		expect(await kindOf('d')).toBe('crowded');
 	});
 });

@@ -6,7 +6,7 @@ import { systemClock } from '../../../../src/lib/server/platform/clock.ts';
 import { createLog } from '../../../../src/lib/server/platform/log.ts';
 import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
 import { apiClient, type ApiClient } from '../../../../src/lib/server/portal/api-client.ts';
-import { createPurchases, type Purchases } from '../../../../src/lib/server/portal/purchases/purchases.ts';
+import { type Purchases, openPurchases } from '../../../../src/lib/server/portal/purchases.ts';
 import { demoKey, SECRET, type Fixture } from '../../../support/server/fixture.ts';
 
 export const HOUR = {
@@ -27,7 +27,7 @@ export function usePurchases(fixture: () => Fixture): void {
 	beforeAll(async () => {
 		const { server } = fixture();
 		database = await openDatabase(server.databaseUrl, { poolSize: 2 });
-		purchases = guarded({ visitor: 1_000, total: 1_000 });
+		purchases = newPurchases();
 		const access = { url: `${server.url}/v1`, key: demoKey(server, 'app') };
 		api = apiClient({
 			fetch,
@@ -39,14 +39,13 @@ export function usePurchases(fixture: () => Fixture): void {
 }
 
 /** With counts of their own, on databases whose processes do not share them. */
-export const guarded = (maxCodes: { visitor: number; total: number }): Purchases => {
+export const newPurchases = (): Purchases => {
 	const rateLimits = createRateLimits({ ...database, rates: null }, systemClock, createLog('silent'));
-	return createPurchases({
+	return openPurchases({
 		database,
 		clock: systemClock,
 		secrets: createSecrets(SECRET),
 		rateLimits,
-		maxCodes,
 		region: 'UG',
 		isApiBuyer: () => false,
 		readExtended: () => Promise.resolve(null)

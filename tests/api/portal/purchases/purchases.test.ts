@@ -2,11 +2,17 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ApiLimited, ApiUnavailable, type ApiClient } from '../../../../src/lib/server/portal/api-client.ts';
-import { createApiMemory } from '../../../../src/lib/server/portal/api-memory.ts';
-import { systemClock } from '../../../../src/lib/server/platform/clock.ts';
 import { numberEnding } from '../../../support/api/api.ts';
 import { DATABASES, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
+import { purchaseToken } from '../../../../src/lib/server/platform/ids.ts';
 import { api, HOUR, purchases, usePurchases } from './in-process.ts';
+import { readSessions, awaitPurchase } from '../../../../src/lib/server/portal/purchases.ts';
+import {
+	buyTime,
+	extendPurchase,
+	findPurchase,
+	retryPurchase
+} from '../../../../src/lib/server/portal/ordering.ts';
 
 describe.each(DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });
@@ -27,19 +33,22 @@ describe.each(DATABASES)('on %s', (kind) => {
 	}
 
 	it('ten equal forms at once are one purchase with one payment', async () => {
-		const token = purchases.newToken();
+		const token = purchaseToken();
 		const order = { ...HOUR, phone: numberEnding('003') };
-		const tokens = await Promise.all(Array.from({ length: 10 }, () => purchases.buy(api, token, order)));
+		const tokens = await Promise.all(Array.from({ length: 10 }, () => buyTime(purchases, api, token, order)));
 		expect(new Set(tokens)).toEqual(new Set([token]));
-		const found = await purchases.find(api, token);
+		const found = await findPurchase(purchases, api, token);
 		expect(found?.otherPayments).toEqual([]);
 		expect(found?.payment?.status).toBe('pending');
 	});
 
 	/** A purchase whose first payment was declined. */
 	async function declined(): Promise<string> {
-		const token = await purchases.buy(api, purchases.newToken(), { ...HOUR, phone: numberEnding('001') });
-		const found = await purchases.find(api, token);
+		const token = await buyTime(purchases, api, purchaseToken(), {
+			...HOUR,
+			phone: numberEnding('001')
+		});
+		const found = await findPurchase(purchases, api, token);
 		await api.getPayment(found?.payment?.id ?? 0, 20);
 		return token;
 	}
@@ -47,25 +56,27 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it('a retry whose answer was lost shows the payment that it started', async () => {
 		const token = await declined();
 		const form = { ...HOUR, phone: numberEnding('003') };
-		const remembering = createApiMemory(systemClock)(losingAnswers());
-		expect((await purchases.find(remembering, token))?.payment?.status).toBe('failed');
-		expect(await purchases.retry(remembering, token, form)).toBe(token);
-		const found = await purchases.find(remembering, token);
+		const losing = losingAnswers();
+		expect((await findPurchase(purchases, losing, token))?.payment?.status).toBe('failed');
+		expect(await retryPurchase(purchases, losing, token, form)).toBe(token);
+		const found = await findPurchase(purchases, losing, token);
 		expect(found?.payment).toMatchObject({ status: 'pending', phone: expect.stringContaining('003') });
-		expect(await purchases.retry(remembering, token, form)).toBe(token);
+		expect(await retryPurchase(purchases, losing, token, form)).toBe(token);
 		expect(await paymentsOf(found?.session.id)).toBe(2);
 	});
 
 	it('a retry that the service limits started nothing, and says so', async () => {
 		const limited = { ...api, startPayment: () => Promise.reject(new ApiLimited(5)) };
 		const form = { ...HOUR, phone: numberEnding('003') };
-		await expect(purchases.retry(limited, await declined(), form)).rejects.toThrow('limited for 5 s');
+		await expect(retryPurchase(purchases, limited, await declined(), form)).rejects.toThrow(
+			'limited for 5 s'
+		);
 	});
 
 	it('ten retries at once with other numbers and payment methods are one new payment', async () => {
 		const token = await declined();
 		const tries = Array.from({ length: 10 }, (_, index) =>
-			purchases.retry(api, token, {
+			retryPurchase(purchases, api, token, {
 				...HOUR,
 				paymentMethod: index % 2 === 0 ? 'airtel_money' : 'mtn_momo',
 				phone: numberEnding('003')
@@ -74,37 +85,40 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const tokens = new Set(await Promise.all(tries));
 		expect(tokens.size).toBe(1);
 		const [next = ''] = tokens;
-		const found = await purchases.find(api, next);
+		const found = await findPurchase(purchases, api, next);
 		expect(found?.payment?.status).toBe('pending');
 		expect(found?.otherPayments.map(({ status }) => status)).toEqual(['failed']);
-		expect((await purchases.find(api, token))?.successor).toBe(next);
-		expect((await purchases.find(api, token))?.session.status).toBe('cancelled');
+		expect((await findPurchase(purchases, api, token))?.successor).toBe(next);
+		expect((await findPurchase(purchases, api, token))?.session.status).toBe('cancelled');
 	});
 
 	describe('added time', () => {
 		/** A purchase whose time runs. */
 		async function bought(): Promise<string> {
-			const token = await purchases.buy(api, purchases.newToken(), { ...HOUR, phone: numberEnding('008') });
-			const found = await purchases.find(api, token);
+			const token = await buyTime(purchases, api, purchaseToken(), {
+				...HOUR,
+				phone: numberEnding('008')
+			});
+			const found = await findPurchase(purchases, api, token);
 			expect(await api.getPayment(found?.payment?.id ?? 0, 20)).toMatchObject({ applied: true });
 			return token;
 		}
 		const form = (digits: string) => ({
 			...HOUR,
-			token: purchases.newToken(),
+			token: purchaseToken(),
 			phone: numberEnding(digits)
 		});
 		/** The page as it is when the newest payment has left `pending`. */
 		async function settled(token: string) {
-			const found = await purchases.find(api, token);
+			const found = await findPurchase(purchases, api, token);
 			await api.getPayment(found?.added.at(-1)?.payment?.id ?? 0, 20);
-			return purchases.find(api, token);
+			return findPurchase(purchases, api, token);
 		}
 
 		it('ten equal forms at once add one hour, on the page of the purchase', async () => {
 			const token = await bought();
 			const order = form('008');
-			await Promise.all(Array.from({ length: 10 }, () => purchases.extend(api, token, order)));
+			await Promise.all(Array.from({ length: 10 }, () => extendPurchase(purchases, api, token, order)));
 			const found = await settled(token);
 			expect(found?.added).toHaveLength(1);
 			expect(found?.added[0]?.session).toMatchObject({
@@ -113,18 +127,18 @@ describe.each(DATABASES)('on %s', (kind) => {
 				password: found?.session.password
 			});
 			// The form's token opens no page of its own.
-			expect(await purchases.find(api, order.token)).toBeNull();
+			expect(await findPurchase(purchases, api, order.token)).toBeNull();
 		});
 
 		if (!runsAllOn(kind)) return;
 
 		it('starts no other payment while one for added time is pending', async () => {
 			const token = await bought();
-			await purchases.extend(api, token, form('003'));
-			const first = (await purchases.find(api, token))?.added[0]?.payment;
+			await extendPurchase(purchases, api, token, form('003'));
+			const first = (await findPurchase(purchases, api, token))?.added[0]?.payment;
 			expect(first?.status).toBe('pending');
-			await purchases.extend(api, token, form('003'));
-			const found = await purchases.find(api, token);
+			await extendPurchase(purchases, api, token, form('003'));
+			const found = await findPurchase(purchases, api, token);
 			expect(found?.added.map(({ payment }) => payment?.id)).toEqual([first?.id]);
 			expect(found?.added[0]?.otherPayments).toEqual([]);
 			expect(found?.session.status).toBe('active');
@@ -132,10 +146,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('a declined payment is cancelled for the next one, and only that one counts', async () => {
 			const token = await bought();
-			await purchases.extend(api, token, form('001'));
+			await extendPurchase(purchases, api, token, form('001'));
 			const declined = (await settled(token))?.added[0];
 			expect(declined?.payment?.status).toBe('failed');
-			await purchases.extend(api, token, form('008'));
+			await extendPurchase(purchases, api, token, form('008'));
 			const found = await settled(token);
 			expect(found?.added.map(({ session }) => session.status)).toEqual(['active']);
 			expect(found?.added[0]?.otherPayments.map(({ id }) => id)).toEqual([declined?.payment?.id]);
@@ -144,7 +158,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('a pass that ended while the form was open is bought again on the same page', async () => {
 			const token = await bought();
-			const found = await purchases.find(api, token);
+			const found = await findPurchase(purchases, api, token);
 			const ending = {
 				...api,
 				async createSession(order: Parameters<ApiClient['createSession']>[0]) {
@@ -152,7 +166,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 					return api.createSession(order);
 				}
 			};
-			await purchases.extend(ending, token, form('008'));
+			await extendPurchase(purchases, ending, token, form('008'));
 			const page = await settled(token);
 			expect(page?.session.status).toBe('ended');
 			expect(page?.added[0]?.session).toMatchObject({ status: 'active', extends_session_id: null });
@@ -160,42 +174,25 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('paid time stays on the page after many failed tries to add time', async () => {
 			const token = await bought();
-			await purchases.extend(api, token, form('008'));
+			await extendPurchase(purchases, api, token, form('008'));
 			const [paid] = (await settled(token))?.added ?? [];
 			expect(paid?.session.status).toBe('active');
 			const away = { ...api, startPayment: () => Promise.reject(new ApiUnavailable('away')) };
-			for (let tries = 0; tries < 13; tries += 1) await purchases.extend(away, token, form('008'));
-			const found = await purchases.find(api, token);
+			for (let tries = 0; tries < 13; tries += 1) await extendPurchase(purchases, away, token, form('008'));
+			const found = await findPurchase(purchases, api, token);
 			expect(found?.added.map(({ session }) => session.id)).toEqual([paid?.session.id]);
 			const hash = createHash('sha256').update(token).digest('hex');
-			const read = await purchases.sessionsOf(api, hash);
+			const read = await readSessions(purchases, api, hash);
 			expect(read.map(({ id }) => id)).toContain(paid?.session.id);
-		});
-
-		it('is not remembered when the answer to the end of its pass was lost', async () => {
-			const token = await bought();
-			await purchases.extend(api, token, form('008'));
-			await settled(token);
-			const remembering = createApiMemory(systemClock)({
-				...api,
-				async endSession(id) {
-					await api.endSession(id);
-					throw new ApiUnavailable('the answer was lost');
-				}
-			});
-			const found = await purchases.find(remembering, token);
-			await expect(remembering.endSession(found?.session.id ?? 0)).rejects.toThrow('lost');
-			const [added] = (await purchases.find(remembering, token))?.added ?? [];
-			expect(added?.session.status).toBe('ended');
 		});
 
 		it('a payment whose answer was lost is found again', async () => {
 			const token = await bought();
 			const order = form('003');
-			await purchases.extend(losingAnswers(), token, order);
-			const found = await purchases.find(api, token);
+			await extendPurchase(purchases, losingAnswers(), token, order);
+			const found = await findPurchase(purchases, api, token);
 			expect(found?.added.map(({ payment }) => payment?.status)).toEqual(['pending']);
-			await purchases.extend(losingAnswers(), token, order);
+			await extendPurchase(purchases, losingAnswers(), token, order);
 			expect(await paymentsOf(found?.added[0]?.session.id)).toBe(1);
 		});
 	});
@@ -204,40 +201,42 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('a payment whose answer was lost is found again, and the payer gets one prompt', async () => {
 		const form = { ...HOUR, phone: numberEnding('003') };
-		const token = await purchases.buy(losingAnswers(), purchases.newToken(), form);
-		const found = await purchases.find(api, token);
+		const token = await buyTime(purchases, losingAnswers(), purchaseToken(), form);
+		const found = await findPurchase(purchases, api, token);
 		expect(found?.payment).toMatchObject({ status: 'pending', phone: expect.stringContaining('003') });
-		expect(await purchases.buy(losingAnswers(), token, form)).toBe(token);
-		expect((await purchases.find(api, token))?.payment?.id).toBe(found?.payment?.id);
+		expect(await buyTime(purchases, losingAnswers(), token, form)).toBe(token);
+		expect((await findPurchase(purchases, api, token))?.payment?.id).toBe(found?.payment?.id);
 		expect(await paymentsOf(found?.session.id)).toBe(1);
 	});
 
 	it('a payment that failed while its answer was lost is not started again by opening the page', async () => {
-		const token = await purchases.buy(losingAnswers(), purchases.newToken(), {
+		const token = await buyTime(purchases, losingAnswers(), purchaseToken(), {
 			...HOUR,
 			phone: numberEnding('001')
 		});
-		const first = await purchases.find(api, token);
+		const first = await findPurchase(purchases, api, token);
 		const id = first?.payment?.id ?? 0;
 		await api.getPayment(id, 20);
-		expect((await purchases.find(api, token))?.payment).toMatchObject({ id, status: 'failed' });
+		expect((await findPurchase(purchases, api, token))?.payment).toMatchObject({ id, status: 'failed' });
 		expect(await paymentsOf(first?.session.id)).toBe(1);
 	});
 
 	it('refuses a price that differs from the one shown, and keeps nothing', async () => {
-		const token = purchases.newToken();
+		const token = purchaseToken();
 		const order = { ...HOUR, amount: 400, phone: numberEnding('123') };
-		await expect(purchases.buy(api, token, order)).rejects.toThrow('The price has changed');
-		expect(await purchases.find(api, token)).toBeNull();
+		await expect(buyTime(purchases, api, token, order)).rejects.toThrow('The price has changed');
+		expect(await findPurchase(purchases, api, token)).toBeNull();
 	});
 
 	it('a refused retry with another payment method leaves the purchase unchanged', async () => {
 		const token = await declined();
 		const wrong = { ...HOUR, paymentMethod: 'airtel_money', phone: '0414 123 456' };
-		await expect(purchases.retry(api, token, wrong)).rejects.toThrow('invalid_phone');
-		const found = await purchases.find(api, token);
+		await expect(retryPurchase(purchases, api, token, wrong)).rejects.toThrow('invalid_phone');
+		const found = await findPurchase(purchases, api, token);
 		expect(found).toMatchObject({ successor: null, session: { status: 'pending_payment' } });
-		expect(await purchases.retry(api, token, { ...wrong, phone: numberEnding('003') })).not.toBe(token);
+		expect(await retryPurchase(purchases, api, token, { ...wrong, phone: numberEnding('003') })).not.toBe(
+			token
+		);
 	});
 
 	/** The service as somebody sees it who does not know yet that a purchase is paid. */
@@ -252,8 +251,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	/** A purchase that is paid. */
 	async function paidPurchase(): Promise<{ token: string; id: number }> {
-		const token = await purchases.buy(api, purchases.newToken(), { ...HOUR, phone: numberEnding('123') });
-		const found = await purchases.find(api, token);
+		const token = await buyTime(purchases, api, purchaseToken(), {
+			...HOUR,
+			phone: numberEnding('123')
+		});
+		const found = await findPurchase(purchases, api, token);
 		await api.getPayment(found?.payment?.id ?? 0, 20);
 		return { token, id: found?.session.id ?? 0 };
 	}
@@ -261,8 +263,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it('a retry with another payment method does not end time that was paid meanwhile', async () => {
 		const { token, id } = await paidPurchase();
 		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
-		expect(await purchases.retry(unaware(id), token, other)).toBe(token);
-		expect((await purchases.find(api, token))?.session.status).toBe('active');
+		expect(await retryPurchase(purchases, unaware(id), token, other)).toBe(token);
+		expect((await findPurchase(purchases, api, token))?.session.status).toBe('active');
 
 		// A service that does not know `if_status`, and says late that the first session is paid.
 		let isOrdered = false;
@@ -275,8 +277,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 				return api.createSession(...order);
 			}
 		};
-		expect(await purchases.retry(simple, token, other)).toBe(token);
-		expect((await purchases.find(api, token))?.session.status).toBe('active');
+		expect(await retryPurchase(purchases, simple, token, other)).toBe(token);
+		expect((await findPurchase(purchases, api, token))?.session.status).toBe('active');
 	});
 
 	it('time that was paid while another order replaced it is shown there, and nothing more is charged', async () => {
@@ -286,13 +288,16 @@ describe.each(DATABASES)('on %s', (kind) => {
 			cancelUnpaid: () => Promise.reject(new ApiUnavailable('the answer was lost'))
 		};
 		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
-		const next = await purchases.retry(cutOff, token, other);
+		const next = await retryPurchase(purchases, cutOff, token, other);
 		expect(next).not.toBe(token);
-		for (const opened of [await purchases.find(api, next), await purchases.wait(api, next, 0)]) {
+		for (const opened of [
+			await findPurchase(purchases, api, next),
+			await awaitPurchase(purchases, api, next, 0)
+		]) {
 			expect(opened?.session).toMatchObject({ id, status: 'active', password: expect.any(String) });
 			expect(opened?.payment).toMatchObject({ applied: true, session_id: id });
 			expect(opened?.otherPayments).toEqual([]);
 		}
-		expect(await purchases.retry(api, next, other)).toBe(next);
+		expect(await retryPurchase(purchases, api, next, other)).toBe(next);
 	});
 });

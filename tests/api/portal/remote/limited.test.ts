@@ -111,7 +111,8 @@ describe('a portal that is limited by its service', () => {
 
 	it('tells a waiting page when to ask again, and shows the password when it may', async () => {
 		const phone = numberEnding('006');
-		await leave(3);
+		// Router, session, payment, and both once more for the page.
+		await leave(5);
 		const sent = await buyer.post('/r/3', await buyer.fill(phone));
 		const place = sent.headers.get('location') ?? '';
 		expect((await buyer.page(place)).text).toContain('Check your phone.');

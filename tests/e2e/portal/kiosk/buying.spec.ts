@@ -15,6 +15,7 @@ test(
 		await kiosk.expectToFit();
 		await kiosk.begin.tap();
 		await expect(kiosk.title).toHaveText('How long?');
+		await expect(page.getByText('Your time starts when you have paid.')).toBeVisible();
 		await kiosk.expectToFit();
 		await kiosk.button(/^1 hour/).tap();
 		await kiosk.expectToFit();
@@ -60,6 +61,7 @@ test('the paid screen shows the code, and who leaves it or an open payment by mi
 	const code = page.locator('.kiosk-pass').getByText(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
 	await expect(code).toBeVisible();
 	const undo = kiosk.button(/^Show my purchase again/);
+	await expect(kiosk.button('Done: clear this screen')).toHaveClass(/quiet/);
 	await kiosk.button('Done: clear this screen').tap();
 	await expect(kiosk.begin).toBeVisible();
 	expect(await kiosk.remains()).not.toContain(password);

@@ -25,9 +25,9 @@ for (const locale of isAll ? ['lg', 'ar'] : ['lg']) {
 		const limited = `replace(offers, '"active":true', '"active":true,"data_limit_mb":20000')`;
 		await sql.run(`update routers set offers = ${limited} where id = ?`, HOTSPOT_ROUTER);
 		await sql.run(
-			`insert into brands (subject, account_id, router_id, contact, updated_at, updated_by)
-				select 'router ' || id, owner_account_id, id, '+256 772 123 456', 0, owner_account_id from routers where id = ?
-				on conflict do nothing`,
+			`insert into brands (account_id, contact, updated_at, updated_by)
+				select owner_account_id, '+256 772 123 456', 0, owner_account_id from routers where id = ?
+				on conflict (account_id) do update set contact = excluded.contact`,
 			HOTSPOT_ROUTER
 		);
 		await sql.close();

@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
 import { exists, first } from '#lib/server/db/queries.ts';
 import type { ConnectionsTable } from '#lib/server/db/schema.ts';
 import type { AccountingReport } from '#lib/server/access/radius/report.ts';
@@ -7,7 +7,7 @@ import type { TimeWindow } from './store.ts';
 
 export type ConnectionRow = Selectable<ConnectionsTable>;
 
-export const findConnection = (queries: Queries, id: number): Promise<ConnectionRow | null> =>
+export const findConnection = (queries: Reads, id: number): Promise<ConnectionRow | null> =>
 	first(queries.selectFrom('connections').selectAll().where('id', '=', id));
 
 /** A gateway can be several access servers with their own ids: the server or the device must match. */

@@ -1,4 +1,4 @@
-import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import { CONNECTION_JOB } from '../job-kinds.ts';
 import { otherMacs, wantedGrantsOf } from '../grants.ts';
@@ -56,7 +56,7 @@ export async function hasRoom(
 export const slotsInUse = async (queries: Queries, passId: number, now: number): Promise<store.SlotRow[]> =>
 	(await store.slotsOf(queries, passId)).filter((one) => isThere(one, now));
 
-export const holdsSlot = async (queries: Queries, passId: number, mac: string): Promise<boolean> =>
+export const holdsSlot = async (queries: Reads, passId: number, mac: string): Promise<boolean> =>
 	(await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
 
 /** For a device that its gateway does not name. */

@@ -1,11 +1,11 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
 import { exists, first } from '#lib/server/db/queries.ts';
 import type { DeviceSlotsTable } from '#lib/server/db/schema.ts';
 
 export type SlotRow = Selectable<DeviceSlotsTable>;
 
-export const slotsOf = (queries: Queries, passId: number): Promise<SlotRow[]> =>
+export const slotsOf = (queries: Reads, passId: number): Promise<SlotRow[]> =>
 	queries
 		.selectFrom('device_slots')
 		.selectAll()

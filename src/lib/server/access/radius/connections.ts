@@ -7,7 +7,8 @@ import { passState, type RunningPass } from '../../passes/passes.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
 import * as store from '../device-slots/connection-store.ts';
 import { holdsSlot, INTERIM_SECONDS } from '../device-slots/device-slots.ts';
-import type { AccessContext } from '../provisioning.ts';
+import { repairIfLost } from '../../jobs/jobs.ts';
+import type { AccessContext, AccessJob, AccessServices } from '../provisioning.ts';
 import { exponentialMs, MAX_BACKOFF_MS } from '../gateway-calls.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
 import { limitAttributes } from './limits.ts';
@@ -23,13 +24,25 @@ const UNKNOWN_END_MS = 24 * 60 * 60_000;
 const MAX_PROLONG_ATTEMPTS = 3;
 
 /**
- * Ends or prolongs a RADIUS connection (job CONNECTION_JOB).
+ * Handles CONNECTION_JOB. If another run has taken over, the gateway may have taken an end of this one after the end of
+ * that one: it is sent again.
+ */
+export const runConnectionJob = (context: AccessJob, id: number): Promise<number | null> =>
+	repairIfLost(applyPassEnd(context, id), () =>
+		context.database.unfenced.transact(async (trx) => {
+			await store.changeConnection(trx, id, { enforced_until: null });
+			await context.jobs.schedule(trx, CONNECTION_JOB, id, context.clock.now());
+		})
+	);
+
+/**
+ * Ends or prolongs a RADIUS connection.
  *
  * A connection ends when its pass is over or its device has lost its slot. Added time prolongs it. Requests
  * repeat until the gateway confirms, reports a stop, or its Session-Timeout has passed.
  * @returns when to run again; null if the connection needs no more requests
  */
-export async function applyPassEnd(context: AccessContext, id: number): Promise<number | null> {
+async function applyPassEnd(context: AccessJob, id: number): Promise<number | null> {
 	const { database, clock, gateways, concurrencyLimit } = context;
 	const row = await store.findConnection(database.db, id);
 	if (!row || row.stopped_at !== null || row.pass_id === null) return null;
@@ -44,7 +57,7 @@ export async function applyPassEnd(context: AccessContext, id: number): Promise<
 
 /** Returns null to end the connection now. */
 async function passOf(
-	{ database: { db }, clock }: AccessContext,
+	{ database: { db }, clock }: AccessJob,
 	{ pass_id: passId, mac }: Connection
 ): Promise<RunningPass | null> {
 	if (passId === null) return null;
@@ -53,7 +66,7 @@ async function passOf(
 }
 
 async function prolong(
-	context: AccessContext,
+	context: AccessJob,
 	row: Connection,
 	gateway: RegisteredGateway,
 	pass: RunningPass
@@ -61,7 +74,8 @@ async function prolong(
 	const { database, clock, gateways } = context;
 	const { untilMs } = pass;
 	const { enforced_until: enforcedUntil, disconnect_attempts: attempts } = row;
-	const change = (to: Partial<Connection>) => store.changeConnection(database.db, row.id, to);
+	const change = (to: Partial<Connection>) =>
+		database.write((trx) => store.changeConnection(trx, row.id, to));
 	const server = serverOf(gateway);
 	if (enforcedUntil !== null && enforcedUntil + SAME_END_MS >= untilMs) {
 		if (attempts > 0) await change({ disconnect_attempts: 0 });
@@ -85,13 +99,10 @@ async function prolong(
 	return isUnresponsive ? Math.min(untilMs, clock.now() + exponentialMs(attempts)) : untilMs;
 }
 
-async function end(
-	context: AccessContext,
-	row: Connection,
-	gateway: RegisteredGateway
-): Promise<number | null> {
+async function end(context: AccessJob, row: Connection, gateway: RegisteredGateway): Promise<number | null> {
 	const { database, clock, gateways, log } = context;
-	const change = (to: Partial<Connection>) => store.changeConnection(database.db, row.id, to);
+	const change = (to: Partial<Connection>) =>
+		database.write((trx) => store.changeConnection(trx, row.id, to));
 	const server = serverOf(gateway);
 	if (!server) {
 		const last_error = 'The address of the gateway is unknown (--nas). Session-Timeout ends the connection.';
@@ -121,7 +132,7 @@ async function end(
 
 /** Sends the end and the limits as in an Access-Accept, which count from the start of the connection (RFC 2865, 5.27). */
 async function requestEnd(
-	context: AccessContext,
+	context: AccessServices,
 	row: Connection,
 	gateway: RegisteredGateway,
 	server: CoaTarget,
@@ -141,7 +152,7 @@ async function requestEnd(
 }
 
 /** By the gateway's clock, because it drops requests that look too old or too new. */
-const timestampFor = ({ clockOffsetMs }: RegisteredGateway, { clock }: AccessContext) =>
+const timestampFor = ({ clockOffsetMs }: RegisteredGateway, { clock }: AccessServices) =>
 	Math.round((clock.now() + (clockOffsetMs ?? 0)) / 1000);
 
 /** The address for Disconnect- and CoA-Requests; null if unknown. */
@@ -152,7 +163,7 @@ function serverOf({ settings, credentials }: RegisteredGateway): CoaTarget | nul
 }
 
 /** hostapd rejects unknown attributes, and all given ones must match. */
-function namesOf(context: AccessContext, row: Connection, gateway: RegisteredGateway): RequestAttributes {
+function namesOf(context: AccessServices, row: Connection, gateway: RegisteredGateway): RequestAttributes {
 	const { kind } = gateway;
 	const names = { acctSessionId: row.acct_session_id, eventTimestamp: timestampFor(gateway, context) };
 	if (kind === 'hostapd') {

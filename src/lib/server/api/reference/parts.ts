@@ -1,3 +1,4 @@
+import { ACCOUNT_FACTOR, MAX_FAILED_KEYS } from '../middleware.ts';
 import { TEST_NUMBERS } from '../../billing/operators/sandbox.ts';
 import { formatConfigTable, type Config } from '#lib/server/config/config.ts';
 import { EVENT_TEXTS } from '#lib/server/contract/webhooks.ts';
@@ -56,11 +57,8 @@ function limitsTable(config: Config): string {
 		[
 			['Requests per key in 60 seconds, default rate plan', count(config.rateLimits.default)],
 			['Requests per key in 60 seconds, enterprise rate plan', count(config.rateLimits.enterprise)],
-			[
-				'Requests of all keys of an account in 60 seconds',
-				`${config.rateLimitOfAccount} times the limit of a key`
-			],
-			['Requests without a valid key per address in 60 seconds', count(config.maxFailedKeys)],
+			['Requests of all keys of an account in 60 seconds', `${ACCOUNT_FACTOR} times the limit of a key`],
+			['Requests without a valid key per address in 60 seconds', count(MAX_FAILED_KEYS)],
 			['Time to pay a session', minutes(config.sessionPaymentMs)],
 			['Time until an unanswered payment shows as `expired`', minutes(config.paymentTimeoutMs)],
 			['Time after the cancellation in which a late payment buys the time', minutes(config.latePaymentMs)],

@@ -7,7 +7,7 @@ import type {
 	StatusOutcome,
 	SubmitOutcome
 } from '../operators/operator.ts';
-import { type BillingContext, RECONCILE_JOB, REFUND_JOB } from '../context.ts';
+import { type BillingContext, type BillingJob, RECONCILE_JOB, REFUND_JOB } from '../context.ts';
 import {
 	isOfAnotherRequest,
 	requestName,
@@ -17,7 +17,7 @@ import {
 import * as store from '../payments/store.ts';
 import type { PaymentRow } from '../payments/store.ts';
 import { equalSecrets, hmac } from '../../platform/secrets.ts';
-import type { Queries } from '../../db/database.ts';
+import type { Queries, Reads } from '../../db/database.ts';
 import { sql } from 'kysely';
 import { countRows, first } from '../../db/queries.ts';
 import type { OperatorMessagesTable } from '../../db/schema.ts';
@@ -104,7 +104,7 @@ async function applyHint(
 	}
 	if (claimed !== 'succeeded') return;
 	if (isOfAnotherRequest(payment, hint)) await reviewSecondCharge(context, database.db, payment, hint);
-	else await completeReceipt(context, payment, hint);
+	else await completeReceipt(context, database.db, payment, hint);
 }
 
 /** Returns the claimed success of another request than the callback's. */
@@ -136,30 +136,30 @@ const reviewOtherClaim = ({ database, reviews }: BillingContext, id: number, hin
  * differs from the settled one.
  */
 export async function completeReceipt(
-	context: BillingContext,
+	{ reviews }: Pick<BillingContext, 'reviews'>,
+	queries: Queries,
 	payment: store.PaymentRow,
 	hint: Omit<CallbackClaim, 'claimed'>
 ): Promise<void> {
-	const { database, reviews } = context;
 	const { providerReference, amountMinor } = hint;
 	const known = payment.provider_reference;
 	if (providerReference !== null && known !== null && providerReference !== known) {
-		return reviewSecondCharge(context, database.db, payment, hint);
+		return reviewSecondCharge({ reviews }, queries, payment, hint);
 	}
 	const isNews = providerReference && payment.provider_reference === null;
-	if (isNews && !(await reviewUsedTransaction({ reviews }, database.db, payment, providerReference))) {
-		await store.addReceipt(database.db, payment.id, providerReference);
+	if (isNews && !(await reviewUsedTransaction({ reviews }, queries, payment, providerReference))) {
+		await store.addReceipt(queries, payment.id, providerReference);
 	}
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null) return;
-	await reviews.closeAmountUnknown(database.db, payment.id);
+	await reviews.closeAmountUnknown(queries, payment.id);
 	if (amountMinor === settled) {
-		if (amountMinor === payment.amount_minor) await store.confirmAmount(database.db, payment);
+		if (amountMinor === payment.amount_minor) await store.confirmAmount(queries, payment);
 		return;
 	}
 	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');
 	const detail = `a callback says ${money(amountMinor)}, settled as ${money(settled)}`;
-	await reviews.open(database.db, payment.id, 'amount_mismatch', detail);
+	await reviews.open(queries, payment.id, 'amount_mismatch', detail);
 }
 
 /** @returns false if the refund does not exist */
@@ -319,7 +319,11 @@ export function redactMessage(raw: string, phone: string): string {
 		.replace(/\d{8,}/g, (digits) => (isNumber(digits) ? `…${digits.slice(-4)}` : digits));
 }
 
-const rowOf = ({ clock }: BillingContext, { id, phone }: Payment, { raw, ...message }: Message) => ({
+const rowOf = (
+	{ clock }: Pick<BillingContext, 'clock'>,
+	{ id, phone }: Payment,
+	{ raw, ...message }: Message
+) => ({
 	...message,
 	payment_id: id,
 	raw: redactMessage(raw, phone),
@@ -327,20 +331,20 @@ const rowOf = ({ clock }: BillingContext, { id, phone }: Payment, { raw, ...mess
 });
 
 /**
- * Keeps a message.
+ * Keeps a message: it is evidence, so also the answer to a run that has lost its lease.
  * @param onlyNews not if the last message of this kind had the same outcome
  * @returns whether it was kept
  */
 export async function keepMessage(
-	context: BillingContext,
+	context: BillingJob,
 	payment: Payment,
 	message: Message,
 	onlyNews = false
 ): Promise<boolean> {
-	const { db, unsynced } = context.database;
+	const { db, unfenced } = context.database;
 	const last = onlyNews ? await first(newestOfKind(db, payment.id, message.kind)) : null;
 	if (last?.outcome === message.outcome) return false;
-	await unsynced
+	await unfenced.unsynced
 		.insertInto('operator_messages')
 		.values(rowOf(context, payment, message))
 		.execute();
@@ -358,7 +362,7 @@ export const MERCHANT_ERROR = 'merchant_error';
 
 /** Keeps a submission, or a status read with a new outcome. Warns of a MERCHANT_ERROR, which is its own outcome. */
 export async function keepAnswer(
-	context: BillingContext,
+	context: BillingJob,
 	payment: Payment & { operator: string },
 	kind: 'submit' | 'status',
 	answer: SubmitOutcome | StatusOutcome
@@ -435,7 +439,7 @@ export const newestMessages = (
 		.orderBy('message.id', 'desc')
 		.execute();
 
-const newestOfKind = (queries: Queries, payment_id: number, kind: Kind) =>
+const newestOfKind = (queries: Reads, payment_id: number, kind: Kind) =>
 	queries
 		.selectFrom('operator_messages')
 		.select('outcome')
@@ -443,5 +447,5 @@ const newestOfKind = (queries: Queries, payment_id: number, kind: Kind) =>
 		.orderBy('id', 'desc');
 
 /** Returns the outcome of the last status read that the operator answered. */
-export const lastStatusAnswer = (queries: Queries, paymentId: number) =>
+export const lastStatusAnswer = (queries: Reads, paymentId: number) =>
 	first(newestOfKind(queries, paymentId, 'status').where('outcome', '<>', 'unavailable'));

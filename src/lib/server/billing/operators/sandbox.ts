@@ -1,5 +1,4 @@
 import type { Base } from '../../base.ts';
-import { isTestOutcome, type TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
 import type { ConfiguredOperator } from './definition.ts';
 import type {
@@ -17,8 +16,7 @@ import type { SandboxChargesTable, SandboxRefundsTable } from '../../db/schema.t
 
 /**
  * Sandbox operator: test money with its own records. It uses the same outbox, callbacks and status reads as
- * others. The payer's number decides its answer (scenarios.ts), or a person in the developer area while a
- * charge is pending.
+ * others. The last digits of the payer's number decide its answer.
  */
 
 const OUTAGE_MS = 30_000;
@@ -77,13 +75,6 @@ export function createSandboxOperator(base: Base) {
 	};
 	return {
 		...adapter,
-		/** Decides a charge and sends the callback. Returns false if the charge is unknown or final. */
-		instruct: (reference: string, outcome: TestOutcome) => instruct(context, reference, outcome),
-		/** Returns the decision about a charge: null while there is none, undefined if none is possible. */
-		async openTo(reference: string): Promise<TestOutcome | null | undefined> {
-			const charge = await findCharge(database, reference);
-			return !charge || isFinal(context, charge) ? undefined : decisionOf(charge);
-		},
 		/** Drops pending callbacks, as a crash would. */
 		stop() {
 			for (const timer of timers) clearTimeout(timer);
@@ -97,9 +88,8 @@ const PENDING: StatusOutcome = { kind: 'pending', raw: '{"status":"pending"}' };
 const NOT_FOUND: StatusOutcome = { kind: 'not_found', raw: '{"status":"not_found"}' };
 
 function resultOf(charge: Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
-	const decided = decisionOf(charge);
-	const { result, resultAfter } = decided === null ? scenarioFor(charge.phone) : INSTRUCTED[decided];
-	const since = charge.instructed_at ?? charge.queued_at;
+	const { result, resultAfter } = scenarioFor(charge.phone);
+	const since = charge.queued_at;
 	if (result === null || since === null) return null;
 	const instants = {
 		at_once: since,
@@ -108,12 +98,6 @@ function resultOf(charge: Charge): { at: number; result: NonNullable<Scenario['r
 	};
 	return { result, at: instants[resultAfter] };
 }
-
-/** Returns what a person has decided; null if nobody has. */
-const decisionOf = ({ outcome }: Charge): TestOutcome | null =>
-	outcome !== null && isTestOutcome(outcome) ? outcome : null;
-
-const isFinal = (context: SandboxContext, charge: Charge): boolean => statusOf(context, charge) !== PENDING;
 
 function statusOf({ clock }: SandboxContext, charge: Charge): StatusOutcome {
 	const known = resultOf(charge);
@@ -192,19 +176,6 @@ async function readStatus(context: SandboxContext, { reference }: AttemptReferen
 	return context.clock.now() < charge.first_seen_at + OUTAGE_MS ? unavailable('down') : NOT_FOUND;
 }
 
-async function instruct(context: SandboxContext, reference: string, outcome: TestOutcome): Promise<boolean> {
-	const { database, clock } = context;
-	const charge = await findCharge(database, reference);
-	if (!charge || isFinal(context, charge)) return false;
-	const now = clock.now();
-	await queueCharge(database, reference, now);
-	await storeInstruction(database, { reference, outcome, now });
-	const instructed = await findCharge(database, reference);
-	if (instructed && isFinal(context, instructed)) await callBack(context, instructed);
-	else if (instructed) callBackLater(context, instructed);
-	return true;
-}
-
 async function readRefund(
 	{ database, clock }: SandboxContext,
 	{ reference }: AttemptReference
@@ -261,54 +232,21 @@ export const TEST_NUMBERS: readonly Pick<Scenario, 'digits' | 'description'>[] =
 const scenarioFor = (phone: string): Scenario =>
 	SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
 
-/** Outcomes that a developer chooses for a payment. They replace the scenario of its number. */
-const INSTRUCTED: Readonly<Record<TestOutcome, Pick<Scenario, 'result' | 'resultAfter'>>> = {
-	success: { result: SUCCEEDED, resultAfter: 'at_once' },
-	declined: { result: failed('payer_rejected'), resultAfter: 'at_once' },
-	no_funds: { result: failed('insufficient_funds'), resultAfter: 'at_once' },
-	no_answer: { result: failed('payer_timeout'), resultAfter: 'at_once' },
-	wrong_amount: { result: DOUBLED, resultAfter: 'at_once' },
-	late_success: { result: SUCCEEDED, resultAfter: 'payment_expiry' },
-	never: { result: null, resultAfter: 'at_once' }
-};
-
 /** The sandbox's records outlive the process, like a real operator's. */
 
-type ChargeRow = Selectable<SandboxChargesTable>;
-/** A charge with a person's decision about it. */
-type Charge = ChargeRow & { outcome: string | null; instructed_at: number | null };
+type Charge = Selectable<SandboxChargesTable>;
 type Refund = Selectable<SandboxRefundsTable>;
 
 const findCharge = (database: Database, reference: string): Promise<Charge | undefined> =>
-	database.db
-		.selectFrom('sandbox_charges')
-		.leftJoin('sandbox_instructions', 'sandbox_instructions.charge_reference', 'sandbox_charges.reference')
-		.selectAll('sandbox_charges')
-		.select(['sandbox_instructions.outcome', 'sandbox_instructions.instructed_at'])
-		.where('reference', '=', reference)
-		.executeTakeFirst();
+	database.db.selectFrom('sandbox_charges').selectAll().where('reference', '=', reference).executeTakeFirst();
 
-async function insertCharge(database: Database, charge: ChargeRow): Promise<Charge> {
+async function insertCharge(database: Database, charge: Charge): Promise<Charge> {
 	await database.db
 		.insertInto('sandbox_charges')
 		.values(charge)
 		.onConflict((conflict) => conflict.column('reference').doNothing())
 		.execute();
-	return (await findCharge(database, charge.reference)) ?? { ...charge, outcome: null, instructed_at: null };
-}
-
-async function storeInstruction(
-	database: Database,
-	instruction: { reference: string; outcome: string; now: number }
-): Promise<void> {
-	const { reference, outcome, now } = instruction;
-	await database.db
-		.insertInto('sandbox_instructions')
-		.values({ charge_reference: reference, outcome, instructed_at: now })
-		.onConflict((conflict) =>
-			conflict.column('charge_reference').doUpdateSet({ outcome, instructed_at: now })
-		)
-		.execute();
+	return (await findCharge(database, charge.reference)) ?? charge;
 }
 
 const queueCharge = (database: Database, reference: string, queuedAt: number) =>

@@ -25,7 +25,7 @@ import {
 	type PromptSource,
 	withSource
 } from './prompt-limits.ts';
-import { reconcilePayment, submitPayment } from './reconcile.ts';
+import { runReconcileJob, submitPayment } from './reconcile.ts';
 import * as store from './store.ts';
 import type { PaymentRow } from './store.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
@@ -38,6 +38,7 @@ import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../../ro
 import { operatorForPayment } from '../operators/registry.ts';
 import { mobileNumber, type RememberBody, sessionNotFound, type SessionRow } from '../sessions/sessions.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
+import { fenceHandlers } from '../../jobs/jobs.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { EventEmitter, once } from 'node:events';
 import { waitOutside } from '../../http/turns.ts';
@@ -56,7 +57,6 @@ export function createPayments(context: BillingContext) {
 		list: bind(listPayments),
 		merchantErrors: bind(merchantErrors),
 		crowdedPools: bind(crowdedPools),
-		newest: bind(newestPayments),
 		receiveCallback: bind(receiveCallback),
 		/** For the portal of an operator that takes no callback address with a request. */
 		portalCallbackUrl: bind(portalCallbackUrl),
@@ -73,11 +73,11 @@ export function createPayments(context: BillingContext) {
 		refundForOwner: bind(refundForOwner),
 		recordRefundForOwner: bind(recordRefundForOwner),
 		refundUnprovisioned: bind(refundUnprovisioned),
-		jobs: {
-			[SUBMIT_JOB]: bind(submitPayment),
-			[RECONCILE_JOB]: bind(reconcilePayment),
-			[REFUND_JOB]: bind(refundPayment)
-		}
+		jobs: fenceHandlers(context, {
+			[SUBMIT_JOB]: submitPayment,
+			[RECONCILE_JOB]: runReconcileJob,
+			[REFUND_JOB]: refundPayment
+		})
 	};
 }
 
@@ -249,17 +249,6 @@ async function listPayments(
 ) {
 	const { rows, next } = await store.ofAccount(database.db, accountId, search);
 	return { data: rows.map(paymentBody), next };
-}
-
-/** Lists the newest payments, pending ones first, with our references at the operator. */
-async function newestPayments({ database }: BillingContext, accountId: number, limit: number) {
-	const newest = { after: null, limit };
-	const pending = await store.ofAccount(database.db, accountId, { ...newest, status: 'pending' });
-	const all = await store.ofAccount(database.db, accountId, newest);
-	const rows = new Map([...pending.rows, ...all.rows].map((row) => [row.id, row]));
-	return [...rows.values()]
-		.slice(0, limit)
-		.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));
 }
 
 /** Limits the count, because messages have no index by time. */

@@ -11,8 +11,9 @@ import {
 	lastStatusAnswer,
 	redactMessage
 } from '../callbacks/callbacks.ts';
-import { type BillingContext, RECONCILE_JOB, SUBMIT_JOB } from '../context.ts';
-import { sameReviews } from '../reviews/reviews.ts';
+import { type BillingJob, RECONCILE_JOB, SUBMIT_JOB } from '../context.ts';
+import { repairIfLost } from '../../jobs/jobs.ts';
+import { type ReviewReason, sameReviews } from '../reviews/reviews.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
@@ -31,8 +32,15 @@ const AMOUNT_MAX_MS = 3 * 60_000;
 const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_SECONDS = 2 * 60;
 
-/** Handles RECONCILE_JOB. @returns when to ask again, or null if the result is final */
-export async function reconcilePayment(context: BillingContext, id: number): Promise<number | null> {
+/**
+ * Handles RECONCILE_JOB. If another run has taken over, that one may have asked before this one, and may wait for hours: the
+ * operator is asked again now.
+ */
+export const runReconcileJob = (context: BillingJob, id: number): Promise<number | null> =>
+	repairIfLost(reconcilePayment(context, id), () => context.jobs.wake(RECONCILE_JOB, id));
+
+/** @returns when to ask again, or null if the result is final */
+async function reconcilePayment(context: BillingJob, id: number): Promise<number | null> {
 	const { database, clock, log, operators } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment) return null;
@@ -45,7 +53,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		payment.submit_state === 'submitting' &&
 		clock.now() - (payment.submitted_at ?? 0) > SUBMITTING_MAX_MS
 	) {
-		await store.change(database.db, { id, submit_state: ['submitting'] }, { submit_state: 'uncertain' });
+		await change(context, { id, submit_state: ['submitting'] }, { submit_state: 'uncertain' });
 	}
 
 	const adapter = operators.find(payment.operator);
@@ -58,7 +66,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	if (isCrowded(outcome)) return now + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
-		await store.change(database.db, { id }, { not_found_count: 0 });
+		await change(context, { id }, { not_found_count: 0 });
 	}
 
 	if (outcome.kind === 'succeeded') {
@@ -74,7 +82,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= now) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
-		await context.reviews.open(database.db, id, 'no_reference', outcome.cause);
+		await openReview(context, payment, 'no_reference', outcome.cause);
 	}
 	return expireOrReadAgain(context, id, outcome, now);
 }
@@ -83,26 +91,28 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
  * Asks for the amount of a success, if the operator tells it by callback only and no callback has. Access does not wait for it.
  * A person looks when nothing tells it.
  */
-async function findAmount(context: BillingContext, payment: store.PaymentRow): Promise<number | null> {
-	const { database, clock, operators, reviews } = context;
-	const { id, operator, reference, paid_at } = payment;
+async function findAmount(context: BillingJob, payment: store.PaymentRow): Promise<number | null> {
+	const { clock, operators } = context;
+	const { operator, reference, paid_at } = payment;
 	const isKept = payment.status === 'success' || payment.status === 'refund_pending';
 	const adapter = operators.find(operator);
 	if (!isKept || !adapter?.readAmount || (await isAmountTold(context, payment))) return null;
 	const now = clock.now();
 	if (now - (paid_at ?? now) >= AMOUNT_MAX_MS) {
 		const detail = 'the operator says that the payer paid, and no message has told how much';
-		await reviews.open(database.db, id, 'amount_unknown', detail);
+		await openReview(context, payment, 'amount_unknown', detail);
 		return null;
 	}
 	const request = { ...attemptOf(payment), callbackUrl: callbackUrl(context, operator, reference) };
 	const outcome = await adapter.readAmount(request);
 	if (outcome.kind !== 'succeeded') return clock.now() + AMOUNT_MS;
-	await completeReceipt(context, payment, { operatorReference: null, ...outcome });
+	await context.database.write((trx) =>
+		completeReceipt(context, trx, payment, { operatorReference: null, ...outcome })
+	);
 	return null;
 }
 
-async function isAmountTold({ database }: BillingContext, payment: store.PaymentRow): Promise<boolean> {
+async function isAmountTold({ database }: BillingJob, payment: store.PaymentRow): Promise<boolean> {
 	if (payment.settled_minor !== null || claimOf(payment)?.amountMinor != null) return true;
 	const about = { subject: `payment ${payment.id}`, reason: 'amount_mismatch' };
 	return (await sameReviews(database.db, about)).length > 0;
@@ -115,21 +125,21 @@ const mayStillBePaid = (payment: store.PaymentRow) =>
 /** False if the operator refused the request. If it queued it all the same, a callback says so. */
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
-async function openReview(
-	context: BillingContext,
+const openReview = (
+	{ database, reviews }: BillingJob,
 	{ id, phone }: store.PaymentRow,
-	reason: 'contradiction' | 'no_final_answer',
+	reason: ReviewReason,
 	message: string
-): Promise<void> {
-	await context.reviews.open(context.database.db, id, reason, redactMessage(message, phone));
-}
+): Promise<void> => database.write((trx) => reviews.open(trx, id, reason, redactMessage(message, phone)));
+
+const change = (
+	{ database }: BillingJob,
+	from: Parameters<typeof store.change>[1],
+	to: Parameters<typeof store.change>[2]
+): Promise<store.PaymentRow | undefined> => database.write((trx) => store.change(trx, from, to));
 
 /** Opens a review if a callback said that the payment was paid, which no status read confirms. */
-async function reviewClaim(
-	context: BillingContext,
-	payment: store.PaymentRow,
-	said: string
-): Promise<boolean> {
+async function reviewClaim(context: BillingJob, payment: store.PaymentRow, said: string): Promise<boolean> {
 	const claim = claimOf(payment);
 	if (claim?.claimed !== 'succeeded') return false;
 	await openReview(context, payment, 'no_final_answer', unconfirmed(claim, said));
@@ -142,7 +152,7 @@ function unconfirmed({ providerReference }: CallbackClaim, said: string): string
 }
 
 async function ask(
-	context: BillingContext,
+	context: BillingJob,
 	payment: store.PaymentRow,
 	adapter: OperatorAdapter
 ): Promise<StatusOutcome> {
@@ -159,7 +169,7 @@ async function ask(
 
 /** Returns the other payment whose request a callback named as paid for this one. */
 async function namedByOther(
-	{ database }: BillingContext,
+	{ database }: BillingJob,
 	payment: store.PaymentRow,
 	outcome: StatusOutcome
 ): Promise<store.PaymentRow | undefined> {
@@ -174,13 +184,13 @@ async function namedByOther(
  * cases: an operator may be slower than it says.
  */
 async function notFound(
-	context: BillingContext,
+	context: BillingJob,
 	payment: store.PaymentRow,
 	{ capabilities: { resubmitSameReferenceSafe, notFoundFinalSeconds } }: OperatorAdapter
 ): Promise<void> {
 	const { database, clock } = context;
 	const count = payment.not_found_count + 1;
-	await store.change(database.db, { id: payment.id }, { not_found_count: count });
+	await change(context, { id: payment.id }, { not_found_count: count });
 	const current = await store.find(database.db, payment.id);
 	if (!current || !mayStillBePaid(current) || current.submit_state !== 'uncertain') return;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
@@ -196,7 +206,7 @@ async function notFound(
 
 /** Returns when to read again; null after the last read. Stores an expiry that is due, and what a person must decide. */
 async function expireOrReadAgain(
-	context: BillingContext,
+	context: BillingJob,
 	id: number,
 	outcome: StatusOutcome,
 	now: number
@@ -218,7 +228,7 @@ async function expireOrReadAgain(
 	return payment.status === 'pending' ? Math.max(now, Math.min(at, payment.expires_at)) : at;
 }
 
-async function expireWhenDue(context: BillingContext, id: number, now: number) {
+async function expireWhenDue(context: BillingJob, id: number, now: number) {
 	const { db } = context.database;
 	const payment = await store.find(db, id);
 	if (payment?.status !== 'pending' || payment.expires_at > now) return payment;
@@ -241,16 +251,14 @@ function saysUnpaid({ status, submit_state: state }: store.PaymentRow, { kind }:
  * Asks no more after RECONCILE_HOURS. A person decides, unless the operator has long called a failed payment unpaid, or the
  * same question has been asked. A payment that the operator still calls pending may be charged yet.
  */
-async function giveUp(
-	{ database, reviews, config }: BillingContext,
-	payment: store.PaymentRow
-): Promise<null> {
+async function giveUp(context: BillingJob, payment: store.PaymentRow): Promise<null> {
+	const { database, reviews, config } = context;
 	const last = await lastStatusAnswer(database.db, payment.id);
 	if (last?.outcome !== 'pending') {
 		if (payment.status === 'failed' || (await reviews.hasAskedIfPaid(database.db, payment.id))) return null;
 	}
 	const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
-	await reviews.open(database.db, payment.id, 'no_final_answer', detail);
+	await openReview(context, payment, 'no_final_answer', detail);
 	return null;
 }
 
@@ -315,7 +323,7 @@ export const SUBMITTING_MAX_MS = 60_000;
 const REFUSED = 'the request was refused, so nothing was paid';
 
 /** Handles SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
-export async function submitPayment(context: BillingContext, id: number): Promise<number | null> {
+export async function submitPayment(context: BillingJob, id: number): Promise<number | null> {
 	const { database, clock, sessions } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || payment.status !== 'pending') return null;
@@ -345,36 +353,35 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 		return null;
 	}
 
-	// After a pause of this process, another may have failed the payment, and nobody would ask for its result, or have
-	// sent it, and a refusal of this request would say nothing about that one.
-	const sentAt = clock.now();
-	const sending = await store.change(
-		database.db,
-		{ id, submit_state: ['created'], status: ['pending'], submitted_at: payment.submitted_at },
-		{ submit_state: 'submitting', submitted_at: sentAt }
+	const now = clock.now();
+	const sending = await change(
+		context,
+		{ id, submit_state: ['created'], status: ['pending'] },
+		{ submit_state: 'submitting', submitted_at: now }
 	);
-	// Another run sends it. If that one has lost its lease, what it plans after a refusal is ignored, so this one looks again.
-	if (!sending) return sentAt + SUBMITTING_MAX_MS;
+	// It was decided meanwhile, and nobody would ask for the result.
+	if (!sending) return now;
 
 	const outcome = await send(context, payment, session.duration);
 	await keepAnswer(context, payment, 'submit', outcome);
 	switch (outcome.kind) {
 		case 'accepted':
+			// M-Pesa names the request in this answer only, and no status read can ask for a request without its name.
 			await store.change(
-				database.db,
+				database.unfenced.db,
 				{ id, submit_state: ['submitting', 'uncertain'] },
 				{ submit_state: 'accepted', operator_reference: store.unlessNamed(outcome.operatorReference) }
 			);
 			return null;
 		case 'refused':
-			return handleRefusal(context, payment, sentAt, outcome);
+			return handleRefusal(context, payment, outcome);
 		case 'uncertain':
 			return markUncertain(context, id);
 	}
 }
 
 async function send(
-	context: BillingContext,
+	context: BillingJob,
 	payment: store.PaymentRow,
 	duration: string
 ): Promise<SubmitOutcome> {
@@ -398,34 +405,28 @@ async function send(
 }
 
 /** The operator may have the request: a status read decides soon. */
-async function markUncertain(context: BillingContext, id: number): Promise<null> {
-	const { clock, database, jobs } = context;
-	const at = clock.now() + RETRY_MS;
+async function markUncertain({ clock, database, jobs }: BillingJob, id: number): Promise<null> {
 	const from = { id, submit_state: ['submitting', 'created'] as const };
-	await store.change(database.db, from, { submit_state: 'uncertain' });
-	await jobs.schedule(database.db, RECONCILE_JOB, id, at);
+	await database.write(async (trx) => {
+		await store.change(trx, from, { submit_state: 'uncertain' });
+		await jobs.schedule(trx, RECONCILE_JOB, id, clock.now() + RETRY_MS);
+	});
 	return null;
 }
 
 /** The operator queued nothing: the request is sent again later, or the payment fails. */
 async function handleRefusal(
-	context: BillingContext,
+	context: BillingJob,
 	{ id, submitted_at, expires_at: expiresAt }: store.PaymentRow,
-	sentAt: number,
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
-	const { database, clock } = context;
 	// An earlier request got no answer, and this refusal says nothing about it.
 	if (submitted_at !== null && !outcome.retryable) return markUncertain(context, id);
 	const back = { submit_state: 'created', submitted_at } as const;
-	const now = clock.now();
-	const isOwn = await store.change(
-		database.db,
-		{ id, submit_state: ['submitting'], submitted_at: sentAt },
-		outcome.retryable ? back : { submit_state: 'refused' }
-	);
-	// After a pause of this process, another has asked for the result or sent it again.
-	if (!isOwn) return null;
+	const now = context.clock.now();
+	const to = outcome.retryable ? back : ({ submit_state: 'refused' } as const);
+	// After SUBMITTING_MAX_MS a status read decides.
+	if (!(await change(context, { id, submit_state: ['submitting'] }, to))) return null;
 	if (outcome.retryable) {
 		const at = now + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
 		return Math.max(now, Math.min(at, expiresAt));
@@ -435,7 +436,7 @@ async function handleRefusal(
 }
 
 /** Returns a request that never arrived to the outbox, with the same reference. */
-async function resubmit(context: BillingContext, id: number): Promise<void> {
+async function resubmit(context: BillingJob, id: number): Promise<void> {
 	const { database, clock, jobs } = context;
 	await database.transact(async (trx) => {
 		const from = { id, submit_state: ['uncertain'] as const };

@@ -3,7 +3,7 @@ import type { EventType } from '#lib/server/events/events.ts';
 import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
 import { paymentBody } from './payments.ts';
 import { claimOf } from '../callbacks/callbacks.ts';
-import type { BillingContext } from '../context.ts';
+import type { BillingJob, BillingServices } from '../context.ts';
 import { FAILURE_MESSAGES, type FailureCode } from '../operators/outcomes.ts';
 import { startRefund } from '../refunds/refunds.ts';
 import * as store from './store.ts';
@@ -33,7 +33,7 @@ const auditedFields = (row: store.PaymentRow) => ({
 
 /** Records an event, and after the commit wakes the requests that wait for the payment. */
 export async function recordPaymentEvent(
-	context: BillingContext,
+	context: BillingServices,
 	trx: Tx,
 	type: EventType,
 	row: store.PaymentRow
@@ -52,7 +52,7 @@ export async function recordPaymentEvent(
 }
 
 /** Settles a payment that the operator calls paid: `applySuccess` in a transaction of its own. */
-export const settleSuccess = (context: BillingContext, id: number, outcome: Succeeded): Promise<boolean> =>
+export const settleSuccess = (context: BillingJob, id: number, outcome: Succeeded): Promise<boolean> =>
 	context.database.transact(
 		(trx) => applySuccess(context, trx, id, outcome, decider('the operator says that the payer paid')),
 		LIMIT_CONCURRENCY
@@ -63,7 +63,7 @@ export const settleSuccess = (context: BillingContext, id: number, outcome: Succ
  * @param reason for the audit log
  */
 export const settleFailure = (
-	context: BillingContext,
+	context: BillingJob,
 	id: number,
 	code: FailureCode,
 	reason = 'the operator says that nothing was paid'
@@ -74,7 +74,7 @@ export const settleFailure = (
 	);
 
 /** Expires a payment without an answer in time. Reads continue. */
-export const settleExpired = (context: BillingContext, id: number): Promise<boolean> =>
+export const settleExpired = (context: BillingJob, id: number): Promise<boolean> =>
 	context.database.transact(
 		(trx) => endUnpaid(context, trx, id, 'expired', 'payer_timeout', decider('no final answer in time')),
 		LIMIT_CONCURRENCY
@@ -84,7 +84,7 @@ const decider = (reason: string): Decider => ({ actor: 'reconciler', reason });
 
 /** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
 export async function applySuccess(
-	context: BillingContext,
+	context: BillingServices,
 	trx: Tx,
 	id: number,
 	outcome: Succeeded,
@@ -139,7 +139,7 @@ export async function applySuccess(
  * @returns whether it opened a review
  */
 export async function reviewUsedTransaction(
-	{ reviews }: Pick<BillingContext, 'reviews'>,
+	{ reviews }: Pick<BillingServices, 'reviews'>,
 	queries: Queries,
 	payment: store.PaymentRow,
 	transaction: string | null
@@ -153,7 +153,7 @@ export async function reviewUsedTransaction(
 
 /** Adds what only a callback reported. `payment` is the row that the change returned, so it holds the newest claim. */
 async function storeCallbackFacts(
-	context: BillingContext,
+	context: BillingServices,
 	trx: Tx,
 	payment: store.PaymentRow
 ): Promise<store.PaymentRow> {
@@ -194,7 +194,7 @@ export const isOfAnotherRequest = (
 
 /** Opens a review about a request that a callback calls paid, beside the one that paid the payment. */
 export async function reviewSecondCharge(
-	{ reviews }: Pick<BillingContext, 'reviews'>,
+	{ reviews }: Pick<BillingServices, 'reviews'>,
 	queries: Queries,
 	payment: store.PaymentRow,
 	other: Facts
@@ -213,7 +213,7 @@ function differsFromRequested(payment: store.PaymentRow): boolean {
 
 /** Fails a pending payment. An expired one stays expired and gets the reason. Returns false if unchanged. */
 export async function applyFailure(
-	context: BillingContext,
+	context: BillingServices,
 	trx: Tx,
 	id: number,
 	code: FailureCode,
@@ -224,14 +224,14 @@ export async function applyFailure(
 	return (await store.change(trx, { id, status: ['expired'] }, reason)) !== undefined;
 }
 
-const failureFields = ({ clock }: BillingContext, code: FailureCode) => ({
+const failureFields = ({ clock }: BillingServices, code: FailureCode) => ({
 	failure_code: code,
 	failure_message: FAILURE_MESSAGES[code],
 	updated_at: clock.now()
 });
 
 async function endUnpaid(
-	context: BillingContext,
+	context: BillingServices,
 	trx: Tx,
 	id: number,
 	status: 'failed' | 'expired',

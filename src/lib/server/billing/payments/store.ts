@@ -7,16 +7,16 @@ import {
 	type Updateable,
 	type UpdateObject
 } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
 import {
-	type NewestFirst,
 	findById,
 	countRows,
 	exists,
 	first,
+	withoutNulls,
 	isChanged,
 	findNewestFirst,
-	withoutNulls
+	type NewestFirst
 } from '#lib/server/db/queries.ts';
 import type { PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
@@ -27,15 +27,15 @@ export type RefundRow = Selectable<RefundsTable>;
 export const insert = (queries: Queries, payment: Insertable<PaymentsTable>) =>
 	queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
 
-export const find = (queries: Queries, id: number) => findById(queries, 'payments', id);
+export const find = (queries: Reads, id: number) => findById(queries, 'payments', id);
 
-export async function findOrThrow(queries: Queries, id: number): Promise<PaymentRow> {
+export async function findOrThrow(queries: Reads, id: number): Promise<PaymentRow> {
 	const payment = await find(queries, id);
 	if (!payment) throw new Error(`Payment ${id} is gone`);
 	return payment;
 }
 
-const ofOperator = (queries: Queries, operator: string) =>
+const ofOperator = (queries: Reads, operator: string) =>
 	queries.selectFrom('payments').selectAll().where('operator', '=', operator);
 
 export const findByReference = (queries: Queries, operator: string, reference: string) =>
@@ -149,7 +149,6 @@ export const change = (
 		id: number;
 		status?: readonly PaymentStatus[];
 		submit_state?: readonly PaymentRow['submit_state'][];
-		submitted_at?: number | null;
 	},
 	to: UpdateObject<Schema, 'payments'>
 ): Promise<PaymentRow | undefined> =>
@@ -160,8 +159,7 @@ export const change = (
 		.where(({ and, eb }) =>
 			and([
 				...(from.status ? [eb('status', 'in', from.status)] : []),
-				...(from.submit_state ? [eb('submit_state', 'in', from.submit_state)] : []),
-				...(from.submitted_at === undefined ? [] : [and({ submitted_at: from.submitted_at })])
+				...(from.submit_state ? [eb('submit_state', 'in', from.submit_state)] : [])
 			])
 		)
 		.returningAll()
@@ -239,15 +237,15 @@ export const findByTransaction = (queries: Queries, operator: string, transactio
 
 type Known = Pick<PaymentRow, 'id' | 'operator'>;
 
-const besides = (queries: Queries, { id, operator }: Known) =>
+const besides = (queries: Reads, { id, operator }: Known) =>
 	ofOperator(queries, operator).where('id', '<>', id).limit(1);
 
 /** Returns another payment of the same operator that a transaction has already paid. */
-export const paidBefore = (queries: Queries, payment: Known, transaction: string) =>
+export const paidBefore = (queries: Reads, payment: Known, transaction: string) =>
 	besides(queries, payment).where('provider_reference', '=', transaction).executeTakeFirst();
 
 /** Returns another payment of the same operator that was sent with a request. */
-export const sentAs = (queries: Queries, payment: Known, request: string) =>
+export const sentAs = (queries: Reads, payment: Known, request: string) =>
 	besides(queries, payment).where('operator_reference', '=', request).executeTakeFirst();
 
 export const notInStatement = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
@@ -267,32 +265,20 @@ export const refundsOf = (queries: Queries, paymentId: number) =>
 export const insertRefund = (queries: Queries, refund: Insertable<RefundsTable>) =>
 	queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
 
-export const findRefund = (queries: Queries, id: number) => findById(queries, 'refunds', id);
+export const findRefund = (queries: Reads, id: number) => findById(queries, 'refunds', id);
 
 /** Changes a pending refund. Returns false if it has left the given state. */
 export const changeRefund = (
 	queries: Queries,
 	{
 		id,
-		submit_state,
-		submitted_at
-	}: {
-		id: number;
-		submit_state?: RefundRow['submit_state'] | undefined;
-		submitted_at?: number | null | undefined;
-	},
+		...seen
+	}: { id: number } & { [Field in 'submit_state' | 'submitted_at']?: RefundRow[Field] | undefined },
 	to: Updateable<RefundsTable>
 ): Promise<boolean> =>
 	isChanged(
 		queries
 			.updateTable('refunds')
 			.set(to)
-			.where(({ and }) =>
-				and({
-					id,
-					status: 'pending',
-					...withoutNulls({ submit_state }),
-					...(submitted_at !== undefined && { submitted_at })
-				})
-			)
+			.where(({ and }) => and({ id, status: 'pending', ...withoutNulls(seen) }))
 	);

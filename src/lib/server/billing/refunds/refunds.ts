@@ -10,7 +10,7 @@ import {
 	redactMessage,
 	reviewFailedRefund
 } from '../callbacks/callbacks.ts';
-import { type BillingContext, REFUND_JOB } from '../context.ts';
+import { type BillingContext, type BillingJob, type BillingServices, REFUND_JOB } from '../context.ts';
 import { nextPollDelayMs, SUBMITTING_MAX_MS } from '../payments/reconcile.ts';
 import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -40,7 +40,7 @@ const isRefunding = (adapter: OperatorAdapter): adapter is RefundingAdapter =>
 	adapter.refund !== undefined && adapter.readRefund !== undefined;
 
 /** Handles REFUND_JOB. @returns when to look again, or null if the refund is over */
-export async function refundPayment(context: BillingContext, refundId: number): Promise<number | null> {
+export async function refundPayment(context: BillingJob, refundId: number): Promise<number | null> {
 	const { database, operators } = context;
 	const refund = await store.findRefund(database.db, refundId);
 	if (!refund || refund.status !== 'pending') return null;
@@ -68,13 +68,17 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 }
 
 /** The operator, or its keys for refunds, was removed from the settings while a refund was pending. */
-async function operatorRemoved({ reviews, database, clock }: BillingContext, payment: store.PaymentRow) {
+async function operatorRemoved(context: BillingJob, payment: store.PaymentRow) {
 	const detail = `operator ${payment.operator} is not configured to refund; the refund waits for it`;
-	await reviews.open(database.db, payment.id, 'refund_no_final_answer', detail);
-	return clock.now() + WAITING_MS;
+	await openReview(context, payment, detail);
+	return context.clock.now() + WAITING_MS;
 }
 
-function requestOf(context: BillingContext, { refund, payment }: Subject): RefundRequest {
+/** For a person, who must decide. */
+const openReview = ({ database, reviews }: BillingJob, { id }: store.PaymentRow, detail?: string) =>
+	database.write((trx) => reviews.open(trx, id, 'refund_no_final_answer', detail));
+
+function requestOf(context: BillingServices, { refund, payment }: Subject): RefundRequest {
 	return {
 		...attemptOf(refund),
 		amountMinor: refund.amount_minor,
@@ -88,42 +92,46 @@ function requestOf(context: BillingContext, { refund, payment }: Subject): Refun
 	};
 }
 
-async function submit(context: BillingContext, subject: Subject): Promise<number | null> {
-	const { clock } = context;
+async function submit(context: BillingJob, subject: Subject): Promise<number | null> {
+	const { clock, database } = context;
 	const { refund, payment, adapter } = subject;
-	const sentAt = clock.now();
-	const sending = { submit_state: 'submitting', submitted_at: sentAt } as const;
-	// Another process sends it or has sent it, or a person has ended it.
-	if (!(await setSubmit(context, refund, sending, 'created', refund.submitted_at)))
-		return clock.now() + RETRY_MS;
+	const sending = { submit_state: 'submitting', submitted_at: clock.now() } as const;
+	// A person has ended it, or a late answer says that the operator has it.
+	if (!(await setSubmit(context, refund, sending, 'created'))) return clock.now();
 	const outcome = await adapter.refund(requestOf(context, subject));
 	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
-	if (outcome.kind === 'refused') return handleRefusal(context, subject, sentAt, outcome);
+	if (outcome.kind === 'refused') return handleRefusal(context, subject, outcome);
 	const firstReadAt = clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
-	await setSubmit(context, refund, {
-		submit_state: outcome.kind,
-		...(outcome.kind === 'accepted' ? { operator_reference: outcome.operatorReference } : {})
-	});
+	if (outcome.kind === 'uncertain') await setSubmit(context, refund, { submit_state: 'uncertain' });
+	else {
+		// Some operators name the refund in this answer only, and no status read can ask for it without its name.
+		await store.changeRefund(
+			database.unfenced.db,
+			{ id: refund.id },
+			{
+				submit_state: 'accepted',
+				operator_reference: outcome.operatorReference,
+				updated_at: clock.now()
+			}
+		);
+	}
 	return firstReadAt;
 }
 
 /** The operator queued nothing: the refund is sent again later, or fails. */
 async function handleRefusal(
-	context: BillingContext,
+	context: BillingJob,
 	subject: Subject,
-	sentAt: number,
 	{ message, retryable }: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
 	const { refund, payment } = subject;
-	const isOwn = await setSubmit(context, refund, { submit_state: 'uncertain' }, 'submitting', sentAt);
-	// After a pause of this process, another has asked for the result or sent it again.
-	if (!isOwn) return pollLater(context, subject);
 	const detail = redactMessage(message, payment.phone);
 	if (retryable) {
 		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
-		await setSubmit(context, refund, back, 'uncertain', sentAt);
+		await setSubmit(context, refund, back, 'submitting');
 		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail });
 	}
+	await setSubmit(context, refund, { submit_state: 'uncertain' }, 'submitting');
 	const mayBeThere = refund.submitted_at !== null && !(await neverArrived(context, subject));
 	if (mayBeThere) return pollLater(context, subject);
 	await finish(context, refund, 'failed', 'refund_refused', detail);
@@ -131,17 +139,17 @@ async function handleRefusal(
 }
 
 /** Checks that an earlier, unanswered request never arrived: this refusal says nothing about it. */
-async function neverArrived(context: BillingContext, subject: Subject): Promise<boolean> {
+async function neverArrived(context: BillingJob, subject: Subject): Promise<boolean> {
 	const isOld = context.clock.now() - subject.refund.created_at >= NOT_FOUND_MS;
 	return isOld && (await readStatus(context, subject)).kind === 'not_found';
 }
 
-const readStatus = (context: BillingContext, subject: Subject): Promise<StatusOutcome> =>
+const readStatus = (context: BillingServices, subject: Subject): Promise<StatusOutcome> =>
 	subject.adapter.readRefund(requestOf(context, subject));
 
 /** Reads a refund for a person. Returns null if no read can tell. */
 export async function readRefund(
-	context: BillingContext,
+	context: BillingServices,
 	refund: store.RefundRow,
 	payment: store.PaymentRow
 ): Promise<StatusOutcome | null> {
@@ -152,7 +160,7 @@ export async function readRefund(
 	return isUnreported ? null : outcome;
 }
 
-async function read(context: BillingContext, subject: Subject): Promise<number | null> {
+async function read(context: BillingJob, subject: Subject): Promise<number | null> {
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
 	if (refund.submit_state === 'submitting') {
@@ -177,7 +185,7 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	if (outcome.kind === 'unreadable' || outcome.kind === 'contradiction') {
 		// No status read can tell, and sending it again could refund twice.
 		const detail = outcome.kind === 'unreadable' ? outcome.cause : outcome.message;
-		await context.reviews.open(context.database.db, payment.id, 'refund_no_final_answer', detail);
+		await openReview(context, payment, detail);
 	}
 	if (outcome.kind !== 'not_found') return pollLater(context, subject);
 	if (refund.submit_state === 'uncertain' && adapter.capabilities.resubmitSameReferenceSafe) {
@@ -199,34 +207,31 @@ function differenceOf(
 
 /** Opens a review if the refund takes too long. */
 async function pollLater(
-	context: BillingContext,
+	context: BillingJob,
 	{ refund, payment }: Subject,
 	review?: { reviewAfterMs: number; detail: string }
 ): Promise<number> {
-	const { clock, config, reviews, database } = context;
+	const { clock, config } = context;
 	const ageMs = Math.max(0, clock.now() - refund.created_at);
 	if (ageMs > (review?.reviewAfterMs ?? config.reconcileMs)) {
-		await reviews.open(database.db, payment.id, 'refund_no_final_answer', review?.detail);
+		await openReview(context, payment, review?.detail);
 	}
 	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false });
 }
 
-/** @param state only in this state. @param sentAt only if it was last sent then, or never (null) */
+/** @param state only in this state */
 const setSubmit = (
-	{ clock, database }: BillingContext,
+	{ clock, database }: BillingJob,
 	{ id }: store.RefundRow,
 	to: Parameters<typeof store.changeRefund>[2],
-	state?: store.RefundRow['submit_state'],
-	sentAt?: number | null
+	state?: store.RefundRow['submit_state']
 ): Promise<boolean> =>
-	store.changeRefund(
-		database.db,
-		{ id, submit_state: state, submitted_at: sentAt },
-		{ ...to, updated_at: clock.now() }
+	database.write((trx) =>
+		store.changeRefund(trx, { id, submit_state: state }, { ...to, updated_at: clock.now() })
 	);
 
 async function finish(
-	context: BillingContext,
+	context: BillingJob,
 	refund: store.RefundRow,
 	status: 'succeeded' | 'failed',
 	review: ReviewReason | null,
@@ -264,7 +269,7 @@ export type RefundReason = UnappliedReason | 'amount_mismatch' | 'admin';
 
 /** Refunds money that bought nothing, or as the owner decided. Opens a review if the amount differs from the one requested. */
 export async function startRefund(
-	context: BillingContext,
+	context: BillingServices,
 	trx: Tx,
 	payment: store.PaymentRow,
 	reason: RefundReason,
@@ -301,7 +306,7 @@ export async function startRefund(
  * Refunds a payment whose session was cancelled because no gateway let the buyer in. Does nothing if its owner has
  * refunded it.
  */
-export async function refundUnprovisioned(context: BillingContext, trx: Tx, id: number): Promise<void> {
+export async function refundUnprovisioned(context: BillingServices, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
 	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
 	if (!payment) {

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Insertable, type Selectable, sql } from 'kysely';
 import type { Author } from '../../audit/audit.ts';
 import type { Base } from '../../base.ts';
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../../db/database.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Reads, type Tx } from '../../db/database.ts';
 import { findById, exists, first, isChanged } from '../../db/queries.ts';
 import type { ReviewsTable, Schema } from '../../db/schema.ts';
 import type { Decision } from '#lib/domain/decision.ts';
@@ -103,7 +103,7 @@ export function createReviews({ database, clock, log }: Base) {
 				.execute();
 		},
 		/** Whether a review asks if the payer paid, or a person has answered no. */
-		hasAskedIfPaid: (queries: Queries, paymentId: number) =>
+		hasAskedIfPaid: (queries: Reads, paymentId: number) =>
 			exists(
 				queries
 					.selectFrom('reviews')
@@ -164,7 +164,7 @@ async function insert(
 }
 
 /** Lists the open and the resolved reviews with a subject and a reason. */
-export const sameReviews = (queries: Queries, { subject, reason }: Pick<Review, 'subject' | 'reason'>) =>
+export const sameReviews = (queries: Reads, { subject, reason }: Pick<Review, 'subject' | 'reason'>) =>
 	queries
 		.selectFrom('reviews')
 		.select(['detail', 'resolved_at'])

@@ -1,6 +1,13 @@
-import type { Queries, Tx } from '../../db/database.ts';
+import type { Queries, Reads, Tx } from '../../db/database.ts';
 import type { EventType } from '../../events/events.ts';
-import { SESSION_END_JOB, sessionAtOwner, sessionBody, type SessionsContext, visible } from './sessions.ts';
+import {
+	SESSION_END_JOB,
+	sessionAtOwner,
+	sessionBody,
+	type SessionServices,
+	type SessionsContext,
+	visible
+} from './sessions.ts';
 import * as store from './store.ts';
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import type { Caller } from '../../accounts/accounts.ts';
@@ -14,22 +21,23 @@ import {
 import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { PassRow } from '../../passes/passes.ts';
 import { accountActor } from '../../audit/audit.ts';
+import type { Fenced } from '../../jobs/jobs.ts';
 import { findRouterOrThrow, lacksNetworkPassword } from '../../routers/routers.ts';
 
 type SessionRow = store.SessionRow;
 
-export async function findOrThrow(queries: Queries, id: number): Promise<SessionRow> {
+export async function findOrThrow(queries: Reads, id: number): Promise<SessionRow> {
 	const row = await store.find(queries, id);
 	if (!row) throw new Error(`Session ${id} is gone`);
 	return row;
 }
 
-export async function shownSession({ clock, passes }: SessionsContext, queries: Queries, row: SessionRow) {
+export async function shownSession({ clock, passes }: SessionServices, queries: Queries, row: SessionRow) {
 	const pass = row.pass_id === null ? null : await passes.findOrThrow(queries, row.pass_id);
 	return sessionBody(row, pass, clock.now(), null);
 }
 
-export async function recordEvent(context: SessionsContext, trx: Tx, type: EventType, row: SessionRow) {
+export async function recordEvent(context: SessionServices, trx: Tx, type: EventType, row: SessionRow) {
 	await context.events.record(trx, {
 		type,
 		accountId: row.account_id,
@@ -43,7 +51,7 @@ export async function recordEvent(context: SessionsContext, trx: Tx, type: Event
 
 /** Changes a session and records the event. Returns undefined if the session left `from` meanwhile. */
 export async function transition(
-	context: SessionsContext,
+	context: SessionServices,
 	trx: Tx,
 	from: Parameters<typeof store.change>[1],
 	to: Parameters<typeof store.change>[2] & { status: 'active' | 'cancelled' | 'ended' | 'expired' }
@@ -59,12 +67,12 @@ export const isDue = (row: SessionRow, now: number): boolean =>
 	(row.status === 'pending_payment' && row.payment_due_at <= now);
 
 /** Returns a session after due changes. */
-export const current = async (context: SessionsContext, trx: Tx, id: number): Promise<SessionRow> =>
+export const current = async (context: SessionServices, trx: Tx, id: number): Promise<SessionRow> =>
 	applyDueChange(context, trx, await findOrThrow(trx, id));
 
 /** Applies a due change. Returns the session, changed or not. */
 export async function applyDueChange(
-	context: SessionsContext,
+	context: SessionServices,
 	trx: Tx,
 	row: SessionRow
 ): Promise<SessionRow> {
@@ -73,21 +81,21 @@ export async function applyDueChange(
 	return (await changed) ?? row;
 }
 
-async function expire(context: SessionsContext, trx: Tx, row: SessionRow) {
+async function expire(context: SessionServices, trx: Tx, row: SessionRow) {
 	const to = { status: 'expired', ended_at: row.expires_at } as const;
 	const expired = await transition(context, trx, { id: row.id, status: 'active' }, to);
 	if (expired?.pass_id != null) await closeIfOver(context, trx, expired.pass_id);
 	return expired;
 }
 
-async function closeIfOver({ passes, provisioning }: SessionsContext, trx: Tx, passId: number) {
+async function closeIfOver({ passes, provisioning }: SessionServices, trx: Tx, passId: number) {
 	await passes.eraseIfOver(trx, passId);
 	await provisioning.scheduleGatewayCalls(trx, passId);
 }
 
 /** Returns the end of extra time that runs after a session's own (ms since the epoch); null if none does. */
 export async function extraTimeUntil(
-	{ passes }: SessionsContext,
+	{ passes }: SessionServices,
 	queries: Queries,
 	row: Pick<SessionRow, 'id' | 'status' | 'ended_at' | 'pass_id'>
 ): Promise<number | null> {
@@ -99,7 +107,7 @@ export async function extraTimeUntil(
 	return passes.isOpen(pass) ? pass.ends_at : null;
 }
 
-async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
+async function timeOut(context: SessionServices, trx: Tx, row: SessionRow) {
 	const payments = await store.openPayments(trx, row.id);
 	if (payments.pending > 0) return undefined;
 	// The grace period of a late payment counts from this instant, however late this runs.
@@ -113,8 +121,10 @@ async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
 const CANCEL_AGAIN_MS = 30_000;
 
 /** Handles SESSION_END_JOB. @returns when to run again, or null if the session and its extra time are over */
-export async function runSessionJob(context: SessionsContext, id: number): Promise<number | null> {
-	const { database, clock } = context;
+export async function runSessionJob(
+	{ database, ...context }: Fenced<SessionsContext>,
+	id: number
+): Promise<number | null> {
 	const { row, extraUntil } = await database.transact(async (trx) => {
 		const before = await findOrThrow(trx, id);
 		const row = await applyDueChange(context, trx, before);
@@ -124,7 +134,7 @@ export async function runSessionJob(context: SessionsContext, id: number): Promi
 	});
 	if (row.status === 'active') return row.expires_at;
 	if (row.status !== 'pending_payment') return extraUntil;
-	return Math.max(row.payment_due_at, clock.now() + CANCEL_AGAIN_MS);
+	return Math.max(row.payment_due_at, context.clock.now() + CANCEL_AGAIN_MS);
 }
 
 /**
@@ -153,7 +163,7 @@ export async function endSession(
 	});
 }
 
-async function endOrCancel(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
+async function endOrCancel(context: SessionServices, trx: Tx, row: SessionRow, reason: string) {
 	if (row.status === 'active') return endTime(context, trx, row, reason);
 	if (row.status === 'pending_payment') return cancelUnpaid(context, trx, row.id, 'client_cancelled');
 	return undefined;
@@ -190,18 +200,18 @@ export const endForOwner = (
 	});
 
 /** Ends the time of a refunded session and takes back its data. No paid time may follow it in its pass. */
-export async function endRefunded(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
+export async function endRefunded(context: SessionServices, trx: Tx, row: SessionRow): Promise<void> {
 	await endTime(context, trx, row, 'refunded');
 	if (row.pass_id !== null) await takeDataBack(context, trx, row.pass_id, row.data_limit_mb);
 }
 
-export async function endExtraTime(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
+export async function endExtraTime(context: SessionServices, trx: Tx, row: SessionRow): Promise<void> {
 	const runs = (await extraTimeUntil(context, trx, row)) !== null;
 	if (runs && row.pass_id !== null) await shortenPass(context, trx, row.pass_id);
 }
 
 /** Takes back the data of a session, and ends the rest of the pass if it has used all that is left. */
-async function takeDataBack(context: SessionsContext, trx: Tx, passId: number, dataLimitMb: number | null) {
+async function takeDataBack(context: SessionServices, trx: Tx, passId: number, dataLimitMb: number | null) {
 	await context.passes.reduceDataLimit(trx, passId, dataLimitMb);
 	const isRunning = (await store.activeOf(trx, passId)).length > 0;
 	if (isRunning && dataLeft(await context.passes.findOrThrow(trx, passId)) === 0) {
@@ -210,7 +220,7 @@ async function takeDataBack(context: SessionsContext, trx: Tx, passId: number, d
 }
 
 /** Ends an active session and those that follow it in its pass. */
-async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
+async function endTime(context: SessionServices, trx: Tx, row: SessionRow, reason: string) {
 	const rows = [row, ...(await store.laterInPass(trx, row))];
 	const [ended] = await leave(context, trx, rows, 'active', { status: 'ended', status_reason: reason });
 	if (row.pass_id !== null) await shortenPass(context, trx, row.pass_id);
@@ -219,7 +229,7 @@ async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reaso
 
 /** Changes sessions that are in a state. Returns those that were. */
 async function leave(
-	context: SessionsContext,
+	context: SessionServices,
 	trx: Tx,
 	rows: readonly SessionRow[],
 	from: SessionRow['status'],
@@ -231,26 +241,26 @@ async function leave(
 	return left.filter((row) => row !== undefined);
 }
 
-async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, passId: number) {
+async function shortenPass({ passes, provisioning }: SessionServices, trx: Tx, passId: number) {
 	await passes.shorten(trx, passId);
 	await provisioning.scheduleGatewayCalls(trx, passId);
 }
 
 /** Ends a running pass that has used its data, with all its sessions. Nothing is refunded. */
-export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: number): Promise<void> {
+export async function endAtDataLimit(context: SessionServices, trx: Tx, passId: number): Promise<void> {
 	const rows = await store.activeOf(trx, passId);
 	for (const row of rows) await applyDueChange(context, trx, row);
 	await leave(context, trx, rows, 'active', { status: 'ended', status_reason: 'data_limit_reached' });
 	await shortenPass(context, trx, passId);
 }
 
-function endedNow({ clock }: SessionsContext) {
+function endedNow({ clock }: SessionServices) {
 	const now = clock.now();
 	return { ended_at: now, updated_at: now };
 }
 
 export function cancelUnpaid(
-	context: SessionsContext,
+	context: SessionServices,
 	trx: Tx,
 	id: number,
 	reason: 'client_cancelled' | 'provisioning_failed'
@@ -260,7 +270,7 @@ export function cancelUnpaid(
 }
 
 /** Makes a timed-out session final: a late payment would otherwise buy it beside its replacement. */
-function refuseLatePayment(context: SessionsContext, trx: Tx, { id, status_reason: reason }: SessionRow) {
+function refuseLatePayment(context: SessionServices, trx: Tx, { id, status_reason: reason }: SessionRow) {
 	if (reason !== 'payment_timeout') return null;
 	const from = { id, status: 'cancelled', status_reason: 'payment_timeout' } as const;
 	return store.change(trx, from, { status_reason: 'client_cancelled', updated_at: context.clock.now() });
@@ -270,7 +280,7 @@ const FAILED = { status: 'cancelled', status_reason: 'provisioning_failed' } as 
 
 /** Cancels a pass's sessions that no gateway confirmed in time. The caller refunds their payments. */
 export async function cancelWaiting(
-	context: SessionsContext,
+	context: SessionServices,
 	trx: Tx,
 	passId: number
 ): Promise<SessionRow[]> {
@@ -281,7 +291,7 @@ export async function cancelWaiting(
 }
 
 /** Cancels time that no gateway received, even if it expired. Returns whether it was cancelled. */
-export async function cancelUnconfirmed(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
+export async function cancelUnconfirmed(context: SessionServices, trx: Tx, id: number): Promise<boolean> {
 	const { status, pass_id: passId } = await findOrThrow(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
@@ -364,7 +374,7 @@ interface ExtendableTime {
 }
 
 async function runningTime(
-	{ passes }: SessionsContext,
+	{ passes }: SessionServices,
 	trx: Tx,
 	{ status, pass_id: passId }: store.SessionRow
 ): Promise<ExtendableTime | null> {
@@ -374,7 +384,7 @@ async function runningTime(
 }
 
 async function endedTime(
-	{ clock, passes, routers }: SessionsContext,
+	{ clock, passes, routers }: SessionServices,
 	trx: Tx,
 	{ status, pass_id: passId, router_id: routerId }: store.SessionRow
 ): Promise<ExtendableTime | null> {

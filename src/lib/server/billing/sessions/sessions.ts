@@ -24,6 +24,7 @@ import * as store from './store.ts';
 import type { OwnerRow, SessionRow } from './store.ts';
 import type { Base } from '../../base.ts';
 import type { Passes, PassRow } from '../../passes/passes.ts';
+import { fenceHandlers } from '../../jobs/jobs.ts';
 import type { Events } from '../../events/events.ts';
 import type { Offer } from '../../routers/offers.ts';
 import {
@@ -114,7 +115,7 @@ export function createSessions(context: SessionsContext) {
 		cancelWaiting: bind(cancelWaiting),
 		endAtDataLimit: bind(endAtDataLimit),
 		cancelUnconfirmed: bind(cancelUnconfirmed),
-		jobs: { [SESSION_END_JOB]: bind(runSessionJob) }
+		jobs: fenceHandlers(context, { [SESSION_END_JOB]: runSessionJob })
 	};
 }
 
@@ -129,6 +130,9 @@ export interface SessionsContext extends Base {
 		sellsNowhere(queries: Queries, routerId: number): Promise<boolean>;
 	};
 }
+
+/** For what runs in a transaction of its caller. */
+export type SessionServices = Omit<SessionsContext, 'database'>;
 
 /** Sessions call access/ through this, in the transaction that changes them. access/ is built on sessions. */
 export interface Provisioning {

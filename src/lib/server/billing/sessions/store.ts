@@ -1,12 +1,12 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
 import {
-	type NewestFirst,
 	findById,
 	countRows,
 	exists,
+	withoutNulls,
 	findNewestFirst,
-	withoutNulls
+	type NewestFirst
 } from '#lib/server/db/queries.ts';
 import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
 
@@ -61,7 +61,7 @@ export const joinPass = (
 		)
 		.execute();
 
-export const find = (queries: Queries, id: number) => findById(queries, 'sessions', id);
+export const find = (queries: Reads, id: number) => findById(queries, 'sessions', id);
 
 export const ofAccount = (
 	queries: Queries,

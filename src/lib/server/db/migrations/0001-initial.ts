@@ -1,7 +1,7 @@
 import type { Dialect, Migration } from '../migrate.ts';
 
 /** Tables in the order of their references, each with its indexes. `db/schema.ts` says what the columns hold. */
-const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): string[] => [
+const createTables = ({ id, int, real, time, bool, end }: Dialect): string[] => [
 	`create table accounts (
 		id ${id},
 		email text not null unique,
@@ -416,11 +416,6 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		created_at ${time}
 	${end}`,
 	`create index sign_in_passkeys_user on sign_in_passkeys (user_id)`,
-	`create table sandbox_instructions (
-		charge_reference text primary key references sandbox_charges (reference),
-		outcome text not null,
-		instructed_at ${int} not null
-	${end}`,
 	`create table request_log (
 		id ${id},
 		account_id ${int} not null,
@@ -434,13 +429,6 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		error_code text
 	${end}`,
 	`create index request_log_account on request_log (account_id, id)`,
-	`create table key_usage (
-		key_id ${int} not null,
-		minute ${int} not null,
-		calls ${int} not null,
-		primary key (key_id, minute)
-	${end}${sqlite ? ', without rowid' : ''}`,
-	`create index key_usage_minute on key_usage (minute)`,
 	`create table reviews (
 		id ${id},
 		payment_id ${int} references payments (id),
@@ -528,9 +516,7 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 	`create index captive_sessions_purchase on captive_sessions (purchase_token_hash, id)`,
 	`create index captive_sessions_end on captive_sessions (expires_at)`,
 	`create table brands (
-		subject text primary key,
-		account_id ${int} not null references accounts (id),
-		router_id ${int} references routers (id),
+		account_id ${int} primary key references accounts (id),
 		name text,
 		accent text,
 		logo_file text,
@@ -605,24 +591,13 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		disconnect_state text not null default 'none' check (disconnect_state in ('none', 'asked', 'done', 'failed')),
 		disconnect_attempts ${int} not null default 0,
 		last_error text,
-		booked_in ${int} not null default 0,
-		booked_out ${int} not null default 0,
 		counter_in ${int},
 		counter_out ${int}
 	${end}`,
 	`create unique index connections_key on connections (gateway_id, acct_session_id, coalesce(nas_address, ''), coalesce(nas_identifier, ''))`,
 	`create index connections_pass on connections (pass_id, id)`,
 	`create index connections_open on connections (gateway_id, seen_at) where stopped_at is null`,
-	`create index connections_unbooked on connections (id) where bytes_in <> booked_in or bytes_out <> booked_out`,
 	`create index connections_seen on connections (seen_at)`,
-	`create table network_usage (
-		router_id ${int} not null,
-		day text not null,
-		bytes_in ${int} not null,
-		bytes_out ${int} not null,
-		primary key (router_id, day)
-	${end}`,
-	`create index network_usage_day on network_usage (day)`,
 	`create table failed_sign_ins (
 		subject text primary key,
 		failures ${int} not null,
@@ -701,7 +676,6 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		code_until ${int},
 		code_tries ${int} not null default 0,
 		earnings_day text,
-		review_id ${int} not null default 0,
 		unique (account_id, channel)
 	${end}`,
 	`create table alert_outages (
@@ -854,7 +828,7 @@ const POSTGRES = [
 ];
 
 /** Jobs that run again and again. */
-const JOBS = ['gateways.check', 'usage.book', 'webhooks.upkeep', 'personal-data.delete', 'alerts.find'];
+const JOBS = ['gateways.check', 'webhooks.upkeep', 'personal-data.delete', 'alerts.find'];
 
 export const initial: Migration = {
 	name: '0001-first-release',

@@ -1,4 +1,3 @@
-import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import type { Base } from '../../base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Queries } from '../../db/database.ts';
@@ -6,7 +5,7 @@ import { binder } from '../../platform/bind.ts';
 import { redact } from '../../platform/redact.ts';
 import { type Selectable, sql } from 'kysely';
 import { withoutNulls } from '../../db/queries.ts';
-import type { KeyUsageTable, RequestLogTable } from '../../db/schema.ts';
+import type { RequestLogTable } from '../../db/schema.ts';
 
 export interface NewEntry {
 	accountId: number;
@@ -27,7 +26,6 @@ interface LogContext extends LogBase {
 	/** Unwritten calls, oldest first. */
 	waiting: NewLogRow[];
 	writing: Promise<void> | null;
-	trimmedMinute: number;
 	failures: number;
 }
 
@@ -45,25 +43,20 @@ const LOG_AFTER_FAILURES = 8;
 const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
 const MAX_PATH_LENGTH = 200;
-const DAY_MINUTES = 24 * 60;
-
-const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS);
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /**
- * Records the last API calls of each account and the usage of its keys.
+ * Records the last API calls of each account.
  *
  * Calls stay in memory and are written once a second. No call waits for this or fails because of it. While the
- * database is busy or away, memory holds at most MAX_WAITING calls and drops the oldest, which are then missing from the
- * usage too. A crash loses one second.
+ * database is busy or away, memory holds at most MAX_WAITING calls and drops the oldest. A crash loses one second.
  */
 export function createRequestLog(base: LogBase) {
 	const context: LogContext = {
 		...base,
 		waiting: [],
 		writing: null,
-		trimmedMinute: 0,
 		failures: 0
 	};
 	const bind = binder(context);
@@ -71,7 +64,6 @@ export function createRequestLog(base: LogBase) {
 	return {
 		note: bind(note),
 		recent: bind(recent),
-		usage: bind(usage),
 		async stop(): Promise<void> {
 			clearInterval(timer);
 			await Promise.race([flush(context), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
@@ -112,16 +104,10 @@ async function write(context: LogContext): Promise<void> {
 	const { database, log } = context;
 	let rows = context.waiting;
 	context.waiting = [];
-	const now = minuteOf(context.clock.now());
 	try {
 		while (rows.length > 0) {
 			const batch = rows.slice(0, BATCH);
-			await database.writeBehind(async (trx) => {
-				await insert(trx, batch);
-				await addUsage(trx, callsByMinute(batch));
-				if (now !== context.trimmedMinute) await deleteUsage(trx, now - DAY_MINUTES + 1);
-			});
-			context.trimmedMinute = now;
+			await database.writeBehind((trx) => insert(trx, batch));
 			rows = rows.slice(BATCH);
 			await nextTurn();
 			await trim(database, batch);
@@ -136,16 +122,6 @@ async function write(context: LogContext): Promise<void> {
 		context.waiting.unshift(...rows);
 		dropOldest(context);
 	}
-}
-
-function callsByMinute(rows: readonly NewLogRow[]): MinuteCalls[] {
-	const counts = new Map<string, MinuteCalls>();
-	for (const { key_id, at } of rows) {
-		const minute = minuteOf(at);
-		const name = `${key_id}:${minute}`;
-		counts.set(name, { key_id, minute, calls: (counts.get(name)?.calls ?? 0) + 1 });
-	}
-	return [...counts.values()];
 }
 
 /** Trims at random, so that processes need not count each other's rows. */
@@ -164,32 +140,12 @@ async function recent(context: LogContext, accountId: number, search: RecentSear
 	return findRecent(context.database.db, accountId, KEPT_CALLS, search);
 }
 
-/** Calls of the last day by key id; unused keys are missing. */
-async function usage(context: LogContext, accountId: number): Promise<Map<number, number>> {
-	await flush(context);
-	const since = minuteOf(context.clock.now()) - DAY_MINUTES + 1;
-	const rows = await usageSince(context.database.db, accountId, since);
-	return new Map(rows.map(({ key_id, calls }) => [key_id, calls]));
-}
-
 type LogRow = Selectable<RequestLogTable>;
 type NewLogRow = Omit<LogRow, 'id'>;
-type MinuteCalls = Selectable<KeyUsageTable>;
 
-const insert = (queries: Queries, rows: readonly NewLogRow[]) =>
-	queries.insertInto('request_log').values(rows).execute();
-
-/** Adds in the order of the key ids, so that two processes cannot deadlock. */
-const addUsage = (queries: Queries, counts: readonly MinuteCalls[]) =>
-	queries
-		.insertInto('key_usage')
-		.values(counts.toSorted((a, b) => a.key_id - b.key_id || a.minute - b.minute))
-		.onConflict((conflict) =>
-			conflict
-				.columns(['key_id', 'minute'])
-				.doUpdateSet(({ ref, eb }) => ({ calls: eb(ref('key_usage.calls'), '+', ref('excluded.calls')) }))
-		)
-		.execute();
+async function insert(queries: Queries, rows: readonly NewLogRow[]): Promise<void> {
+	await queries.insertInto('request_log').values(rows).execute();
+}
 
 async function trimLog(queries: Queries, accountId: number, keep: number): Promise<void> {
 	const oldestKept = queries
@@ -205,9 +161,6 @@ async function trimLog(queries: Queries, accountId: number, keep: number): Promi
 		.where('id', '<', oldestKept)
 		.execute();
 }
-
-const deleteUsage = (queries: Queries, beforeMinute: number) =>
-	queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
 
 interface RecentSearch {
 	/** Id of the last entry of the previous page. */
@@ -241,14 +194,3 @@ async function findRecent(
 		.limit(limit)
 		.execute();
 }
-
-/** Counts calls by key; unused keys are missing. */
-const usageSince = (queries: Queries, accountId: number, minute: number) =>
-	queries
-		.selectFrom('key_usage')
-		.innerJoin('api_keys', 'api_keys.id', 'key_usage.key_id')
-		.select(({ fn }) => ['key_usage.key_id', fn.sum<number>('key_usage.calls').as('calls')])
-		.where('api_keys.account_id', '=', accountId)
-		.where('key_usage.minute', '>=', minute)
-		.groupBy('key_usage.key_id')
-		.execute();

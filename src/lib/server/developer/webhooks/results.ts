@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import type { Database, Queries } from '#lib/server/db/database.ts';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { FencedDatabase } from '#lib/server/jobs/jobs.ts';
 import { findById } from '#lib/server/db/queries.ts';
 import { nextAttemptAt } from './schedule.ts';
 import * as store from './store.ts';
@@ -25,7 +26,7 @@ const TEST_TYPE = 'webhook.test';
  * @returns when to try again, or null
  */
 export async function finishAttempt(
-	{ db }: Database,
+	database: FencedDatabase,
 	delivery: store.DeliveryRow,
 	attempt: Attempt
 ): Promise<number | null> {
@@ -35,7 +36,7 @@ export async function finishAttempt(
 	// A replay during the attempt has moved the next attempt, which stays due.
 	const unlessReplayed = <T>(column: string, value: T) =>
 		sql<T>`case when next_attempt_at <> ${delivery.next_attempt_at} then ${sql.ref(column)} else ${value} end`;
-	return db.transaction().execute(async (trx) => {
+	return database.write(async (trx) => {
 		// All transactions that change both write the endpoint first, which prevents deadlocks.
 		await noteHealth(trx, delivery, attempt);
 		const isActive = (await store.endpointById(trx, delivery.endpoint_id))?.status === 'active';
@@ -58,11 +59,9 @@ export async function finishAttempt(
 				updated_at: endedAt
 			})
 			.where('id', '=', delivery.id)
-			// If this process lost its lease, another one has recorded an attempt.
-			.where('attempts', '=', delivery.attempts)
 			.execute();
 		await insertAttempt(trx, delivery.id, attempt);
-		// As stored: another attempt, or a replay, may have decided when to try again.
+		// As stored: a replay may have decided when to try again.
 		return (await findById(trx, 'webhook_deliveries', delivery.id))?.next_attempt_at ?? null;
 	});
 }

@@ -1,11 +1,11 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
 import {
-	type NewestFirst,
 	findById,
 	countRows,
+	withoutNulls,
 	findNewestFirst,
-	withoutNulls
+	type NewestFirst
 } from '#lib/server/db/queries.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 
@@ -136,7 +136,7 @@ export async function findDelivery(queries: Queries, accountId: number, id: numb
 }
 
 /** Finds endpoints of every account. */
-export const endpointById = (queries: Queries, id: number) => findById(queries, 'webhook_endpoints', id);
+export const endpointById = (queries: Reads, id: number) => findById(queries, 'webhook_endpoints', id);
 
 /** `response`: the first kilobyte, redacted; null without a response. */
 export const attempts = (queries: Queries, deliveryId: number) =>

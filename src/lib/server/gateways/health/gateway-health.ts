@@ -48,6 +48,7 @@ const LOST_MS = 15 * 60_000;
 export function createGatewayHealth(context: GatewayHealthContext) {
 	const stopping = new AbortController();
 	return {
+		// Without the fence: a result counts only if the gateway has not responded meanwhile, and the next check replaces it.
 		jobs: { [CHECK_GATEWAYS_JOB]: () => checkAll(context, stopping.signal) },
 		stop: () => stopping.abort()
 	};

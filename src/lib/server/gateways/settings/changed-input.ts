@@ -14,7 +14,6 @@ export function changedInput(gateway: RegisteredGateway, change: GatewayChange):
 	const unused: (keyof GatewayChange)[] = [
 		...(usesApi ? [] : API_FIELDS),
 		...(kind === 'mikrotik' && usesApi ? (['nas'] as const) : []),
-		...(next.level === '4' ? (['ndsctl'] as const) : []),
 		...(next.api?.startsWith('http:') ? (['apiCertificate'] as const) : [])
 	];
 	const dropped = unused.filter((field) => change[field] === undefined);
@@ -25,12 +24,12 @@ export function changedInput(gateway: RegisteredGateway, change: GatewayChange):
 /** Leaves out generated secrets, which do not change. */
 function inputOf(gateway: RegisteredGateway): GatewayInput {
 	const { name, routerId, kind, mode, loginHosts, settings, credentials } = gateway;
-	const { level, nas, nasPort, api, site, accessPoints, control, ndsctl, apiCertificate } = settings;
+	const { level, nas, nasPort, api, site, accessPoints, control, apiCertificate } = settings;
 	const { apiUser, apiKey } = credentials;
 	const address = nas?.includes(':') ? `[${nas}]` : nas;
 	return {
 		...{ ...NO_SETTINGS, name, routerId, kind, loginHosts },
-		...withoutNulls({ site, accessPoints, control, ndsctl, api, apiUser, apiKey, apiCertificate }),
+		...withoutNulls({ site, accessPoints, control, api, apiUser, apiKey, apiCertificate }),
 		level: level === undefined ? null : String(level),
 		externalAccess: mode === 'external',
 		nas: (nasPort === undefined ? nas : `${address}:${nasPort}`) ?? null,

@@ -12,7 +12,6 @@ const API_KEY = /^[\x20-\x7e]{1,256}$/;
 /** FreeRADIUS accepts these without quotes, and CoovaChilli on a command line. RFC 2865 asks for at least 16 characters. */
 const SECRET = /^[A-Za-z0-9_-]{16,64}$/;
 const OPENNDS_SECRET = /^[A-Za-z0-9]{16,64}$/;
-const PROGRAM = /^\/[\w./-]{1,200}$/;
 
 export const usesRadius = (kind: GatewayKind, settings: GatewaySettings): boolean =>
 	adapterOf(kind).controlMode({ settings }) === 'radius';
@@ -28,14 +27,10 @@ export interface Check {
 /** Checks how the gateway and Airtill reach each other. Options that it does not have were refused. */
 export function checkConnection(check: Check): void {
 	const { input, kind, settings, report } = check;
-	const { control, level, ndsctl } = input;
+	const { control } = input;
 	if (kind === 'mikrotik' && control !== null) {
 		if (control === 'radius' || control === 'rest') settings.control = control;
 		else report('control', 'use radius, or rest (RouterOS 7 without a RADIUS server)');
-	}
-	if (ndsctl !== null && level !== '4') {
-		if (PROGRAM.test(ndsctl)) settings.ndsctl = ndsctl;
-		else report('ndsctl', 'use an absolute path, for example /usr/bin/ndsctl');
 	}
 	if (usesRadius(kind, settings)) checkRadius(check);
 	if (kind === 'unifi' || settings.control === 'rest') checkApi(check);

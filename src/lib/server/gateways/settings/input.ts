@@ -10,7 +10,6 @@ export const NO_SETTINGS = {
 	control: null as string | null,
 	/** RADIUS: `ADDRESS[:PORT]` of the gateway. */
 	nas: null as string | null,
-	ndsctl: null as string | null,
 	api: null as string | null,
 	apiUser: null as string | null,
 	apiKey: null as string | null,

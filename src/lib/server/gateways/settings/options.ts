@@ -6,15 +6,15 @@ import { NO_SETTINGS, type GatewayInput } from './input.ts';
 type Option = Exclude<keyof typeof NO_SETTINGS, 'publicApi'>;
 
 /** These decide which options a gateway has. */
-type Place = Pick<GatewayInput, 'api' | 'control' | 'level'> & { kind: GatewayKind };
+type Place = Pick<GatewayInput, 'api' | 'control'> & { kind: GatewayKind };
 
 const RADIUS: readonly Option[] = ['nas', 'radiusSecret'];
 const API: readonly Option[] = ['api', 'apiKey', 'apiCertificate', 'apiInsecure'];
 
-function optionsOf({ kind, api, control, level }: Place): readonly Option[] {
+function optionsOf({ kind, api, control }: Place): readonly Option[] {
 	switch (kind) {
 		case 'opennds':
-			return ['loginHosts', 'secret', 'level', ...(level === '4' ? [] : (['ndsctl'] as const))];
+			return ['loginHosts', 'secret', 'level'];
 		case 'coova':
 			return ['loginHosts', 'secret', ...RADIUS];
 		case 'mikrotik':
@@ -28,7 +28,6 @@ function optionsOf({ kind, api, control, level }: Place): readonly Option[] {
 
 /** By kind, the option that decides whether a gateway has these others. */
 const DECIDED_BY: Partial<Record<GatewayKind, { by: string; options: readonly Option[] }>> = {
-	opennds: { by: '--level', options: ['ndsctl'] },
 	mikrotik: { by: '--control', options: [...RADIUS, ...API, 'apiUser'] },
 	unifi: { by: '--api', options: ['externalAccess', ...API] }
 };

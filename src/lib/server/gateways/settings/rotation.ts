@@ -23,7 +23,7 @@ export function checkRotation({ kind, settings, credentials }: RotatedGateway, r
 	const { secret, radiusSecret, token, apiKey, apiUser } = rotation;
 	const { api = null, control = null } = settings;
 	const given = (text: string | null) => (text === 'new' ? null : text);
-	refuseForeign({ secret, radiusSecret, apiKey, apiUser }, { kind, api, control, level: null }, report);
+	refuseForeign({ secret, radiusSecret, apiKey, apiUser }, { kind, api, control }, report);
 	if (hasSharedSecret(kind)) checkSecret('secret', kind, given(secret), report);
 	if (generatedCredentials(kind, settings).radiusSecret)
 		checkSecret('radius-secret', kind, given(radiusSecret), report);

@@ -9,7 +9,7 @@ import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import type { Purchases } from '#lib/server/portal/purchases/purchases.ts';
+import { type Purchases, findPurchasePage, findSessionsByCode } from '#lib/server/portal/purchases.ts';
 import * as store from './store.ts';
 
 export type FoundPurchase = Awaited<ReturnType<Help['search']>>['data'][number];
@@ -22,7 +22,7 @@ interface HelpContext {
 	audit: Audit;
 	payments: Pick<Payments, 'isRefundable' | 'takesRefundByHand'>;
 	sessions: Pick<Sessions, 'extraTimeUntil'>;
-	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
+	purchases: Purchases;
 	access: Pick<Access, 'move'>;
 }
 
@@ -69,7 +69,7 @@ async function cluesOf({ operators, purchases }: HelpContext, typed: string): Pr
 	return {
 		ending: endingOf(searchedDigits(typed)),
 		paymentId: /^\d{1,15}$/.test(id) ? Number(id) : 0,
-		sessionIds: await purchases.sessionsOfCode(typed),
+		sessionIds: await findSessionsByCode(purchases, typed),
 		transactions: [...new Set([typed, typed.toUpperCase()])],
 		operators: operators.all().map(({ id }) => id)
 	};
@@ -99,7 +99,7 @@ async function helped(
 	{ by, note, action }: Author & { action: string }
 ) {
 	const found = await store.find(database.db, accountId, sessionId);
-	const page = found ? await purchases.pageOf(sessionId) : null;
+	const page = found ? await findPurchasePage(purchases, sessionId) : null;
 	if (!found || !page) return null;
 	const after = { router_id: found.router_id, session: sessionId };
 	const decision = { actor: by, action, paymentId: found.payment_id, reason: note, after };
@@ -163,7 +163,7 @@ async function read(
 	const payment = decisivePayment(found, payments);
 	const extraUntil = await sessions.extraTimeUntil(db, session);
 	const pass = await store.passTimes(db, passId);
-	const hasPage = (await purchases.pageOf(sessionId)) !== null;
+	const hasPage = (await findPurchasePage(purchases, sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
 	/** The payment whose refund by hand can be recorded. A failed refund may be of another payment than the one for the time. */

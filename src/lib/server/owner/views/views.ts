@@ -1,6 +1,7 @@
 import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
+import { fenceHandlers } from '#lib/server/jobs/jobs.ts';
 import { findById, first, isChanged, cutPage } from '#lib/server/db/queries.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 
@@ -29,12 +30,12 @@ export function createOwnerViews(context: Base) {
 		current: bind(current),
 		stop: bind(stop),
 		ofOwner: bind(ofOwner),
-		jobs: {
-			[END_VIEW_JOB]: async (id: number) => {
-				await context.database.transact((trx) => end(context, trx, id, 'airtill'));
+		jobs: fenceHandlers(context, {
+			[END_VIEW_JOB]: async ({ database, ...services }, id) => {
+				await database.transact((trx) => end(services, trx, id, 'airtill'));
 				return null;
 			}
-		}
+		})
 	};
 }
 
@@ -91,7 +92,12 @@ async function stopIn(
 	}
 }
 
-async function end({ audit, clock }: Base, trx: Tx, id: number, actor: string): Promise<void> {
+async function end(
+	{ audit, clock }: Pick<Base, 'audit' | 'clock'>,
+	trx: Tx,
+	id: number,
+	actor: string
+): Promise<void> {
 	const view = await first(trx.selectFrom('owner_views').selectAll().where('id', '=', id));
 	if (!view) return;
 	const endedAt = Math.min(clock.now(), view.ends_at);

@@ -1,11 +1,11 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { App } from '#lib/server/app.ts';
 import {
-	formatItems,
+	type AuthmonRequest,
 	MAX_ITEMS,
-	readAuthmonRequest,
-	type AuthmonRequest
-} from '#lib/server/gateways/opennds/authmon.ts';
+	formatItems,
+	readAuthmonRequest
+} from '#lib/server/gateways/opennds.ts';
 import { createRequestBatcher } from './request-batcher.ts';
 
 /**

@@ -8,28 +8,17 @@ import {
 	MAX_CONTACT,
 	MAX_UPLOAD_BYTES,
 	MAX_UPLOAD_SIDE,
-	type BrandSubject,
 	type LogoProblem
 } from '../../branding/branding.ts';
 import { attempt } from '#lib/server/platform/errors.ts';
-import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import type { OwnerVisitor } from './owner.ts';
 
 const MAX_UPLOAD_MEGABYTES = MAX_UPLOAD_BYTES / 1024 ** 2;
 const LOGO_PREVIEW = { tall: 96, widest: 256 };
 
-export const ownBrand = ({ actor }: OwnerVisitor): BrandSubject => ({
-	accountId: actor.accountId,
-	routerId: null
-});
-export const routerBrand = ({ ownerAccountId, id }: OwnedRouter): BrandSubject => ({
-	accountId: ownerAccountId,
-	routerId: id
-});
-
-export async function brandForm(event: RequestEvent, subject: BrandSubject) {
-	const { name, contact, accent, logo, version } = await event.locals.app.branding.read(subject);
+export async function brandForm(event: RequestEvent, { actor }: OwnerVisitor) {
+	const { name, contact, accent, logo, version } = await event.locals.app.branding.read(actor.accountId);
 	return {
 		name: name ?? '',
 		contact: contact ?? '',
@@ -44,7 +33,7 @@ export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 	};
 }
 
-export async function saveBrand(event: RequestEvent, subject: BrandSubject, { actor }: OwnerVisitor) {
+export async function saveBrand(event: RequestEvent, { actor }: OwnerVisitor) {
 	const { field, file } = await readFields(event.request);
 	const [name, contact, version] = [field('name'), field('contact'), field('version')];
 	// Without script, choosing another colour than the shown one does not select "Your own colour".
@@ -54,7 +43,7 @@ export async function saveBrand(event: RequestEvent, subject: BrandSubject, { ac
 	const logo = sent ?? (field('remove') === '1' ? ('remove' as const) : ('keep' as const));
 	const change = { name, contact, accent: colour, logo, version };
 	const refused = await attempt(BrandRefused, () =>
-		event.locals.app.branding.change(subject, change, actor.personId)
+		event.locals.app.branding.change(actor.accountId, change, actor.personId)
 	);
 	if (refused) {
 		const isMoved = refused.reason === 'moved';

@@ -52,5 +52,5 @@ export async function orNull<T>(work: Promise<T>): Promise<T | null> {
 /** Reads the router of the address. Returns null if it does not exist. */
 export async function routerOf(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
 	const { router: id } = event.params;
-	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).recent.getRouter(Number(id))) : null;
+	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).getRouter(Number(id))) : null;
 }

@@ -5,7 +5,7 @@ import { agreedWords } from '#lib/checkout/offer-words.ts';
 import type { EarlierNotice } from '#lib/checkout/pay-form.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
-import type { EarlierOrder, Orderer } from '#lib/server/portal/purchases/purchases.ts';
+import type { EarlierOrder, Orderer } from '#lib/server/portal/earlier-orders.ts';
 import { ownPath, pagePath } from './purchase/page-path.ts';
 import { withCaptiveSession } from './splash/captive-session-address.ts';
 

@@ -4,7 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import type { FormErrors } from '#lib/checkout/pay-form.ts';
 import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import { PriceChanged } from '#lib/server/portal/purchases/purchases.ts';
+import { PriceChanged } from '#lib/server/portal/ordering.ts';
 
 /** The buyer was not charged and may retry. */
 export interface Refusal {

@@ -1,3 +1,4 @@
+import { OrderedBefore } from '#lib/server/portal/earlier-orders.ts';
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import {
@@ -14,7 +15,7 @@ import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
 import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
-import { OrderedBefore, type PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
+import { type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
 import { ifAvailable, readForm } from './api-errors.ts';
 import { earlierNotice, ordererOf } from './earlier-notice.ts';
 import { pagePath } from './purchase/page-path.ts';
@@ -49,7 +50,7 @@ export function placeOrder(
 			captiveSession && (await takeDeviceOrder(event, captiveSession.device, captiveSession.entry.clientMac));
 		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
 		const orderer = ordererOf(event, another, captiveSession?.id);
-		return pageOf(await purchases.buy(apiClient(event), token, form, orderer));
+		return pageOf(await buyTime(purchases, apiClient(event), token, form, orderer));
 	};
 	return answerPayForm(event, findRouter, order, pageOf, captiveSession?.id);
 }
@@ -83,7 +84,7 @@ export async function answerPayForm(
 	 * been charged". If the service is away, the page of the purchase asks until it responds; the form would be lost.
 	 */
 	const showOrdered = async (form: PurchaseForm | null = null) => {
-		const ordered = event.locals.app.purchases.orderedBy(apiClient(event), entry.purchase, form);
+		const ordered = findOrdered(event.locals.app.purchases, apiClient(event), entry.purchase, form);
 		const token = await ifAvailable(ordered, entry.purchase);
 		if (token !== null) redirect(303, await pageOf(token));
 	};

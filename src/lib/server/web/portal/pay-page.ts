@@ -1,3 +1,4 @@
+import { purchaseToken } from '#lib/server/platform/ids.ts';
 import type { RequestEvent } from '@sveltejs/kit';
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -17,7 +18,7 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 	const router = await (event.request.method === 'POST'
 		? ifAvailable(findRouter(), null)
 		: orUnavailable(findRouter(), m.common_prices_unreachable()));
-	const { config, purchases } = event.locals.app;
+	const { config } = event.locals.app;
 	return {
 		/** `note`: a warning before the payment. */
 		router: router && { ...offerOf(router), note: payNote(router, isJoined) },
@@ -26,7 +27,7 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 		online: router?.status === 'online',
 		closed: await closedText(event, router),
 		hint: phoneHint(config.defaultRegion),
-		purchase: purchases.newToken()
+		purchase: purchaseToken()
 	};
 }
 

@@ -4,10 +4,10 @@ import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import type { Resumed } from '#lib/server/portal/purchases/purchases.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { orUnavailable, readForm } from './api-errors.ts';
 import { captiveSessionIn, withCaptiveSession } from './splash/captive-session-address.ts';
+import { type Resumed, resumeByCode, resumeByPayment } from '#lib/server/portal/resume.ts';
 
 interface Refused {
 	status: 400 | 404 | 429;
@@ -30,7 +30,7 @@ interface Typed {
 }
 
 /** Redirects to the purchase of a code or of a payment, or returns the problem. */
-async function open(event: RequestEvent, { code, phone, transaction }: Typed): Promise<Refused> {
+async function openTyped(event: RequestEvent, { code, phone, transaction }: Typed): Promise<Refused> {
 	if (transaction === null ? code === '' : transaction === '' || phone === '') {
 		return { status: 400, why: transaction === null ? m.resume_empty() : m.resume_no_code_text() };
 	}
@@ -41,8 +41,8 @@ async function open(event: RequestEvent, { code, phone, transaction }: Typed): P
 	const api = apiClient(event);
 	const opening: Promise<Resumed> =
 		transaction === null
-			? purchases.resume(api, { code, phone }, visitor)
-			: purchases.resumeByPayment(api, { transaction, phone }, visitor);
+			? resumeByCode(purchases, api, { code, phone }, visitor)
+			: resumeByPayment(purchases, api, { transaction, phone }, visitor);
 	const opened = await orUnavailable(opening, m.purchase_unreachable());
 	const asksNumber = transaction === null && phone !== '';
 	switch (opened.kind) {
@@ -75,7 +75,7 @@ export async function resumePage(event: RequestEvent) {
 	const action = withCaptiveSession(link('/resume'), captiveSessionOf(event));
 	const form = { code, transaction: '', phone: '', action, hint, isByPayment: false };
 	if (code === '' || event.request.method !== 'GET') return { ...form, why: null, asksNumber: false };
-	const { why, asksNumber = false } = await open(event, { code, phone: '', transaction: null });
+	const { why, asksNumber = false } = await openTyped(event, { code, phone: '', transaction: null });
 	return { ...form, why, asksNumber };
 }
 
@@ -85,7 +85,7 @@ export async function resumePurchase(event: RequestEvent) {
 	const { code, transaction, phone } = readTexts(form, ['code', 'transaction', 'phone']);
 	const isByPayment = form.has('transaction');
 	const typed = { code, phone, transaction: isByPayment ? transaction : null };
-	const { status, why, asksNumber = false } = await open(event, typed);
+	const { status, why, asksNumber = false } = await openTyped(event, typed);
 	const shown = { code: code.slice(0, MAX_SHOWN), transaction, phone: phone.slice(0, MAX_SHOWN) };
 	return fail(status, { ...shown, why, asksNumber, isByPayment });
 }

@@ -1,6 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { purchaseShown, type Purchase, type PurchaseShown } from './purchase/purchase-shown.ts';
+import { awaitPurchase } from '#lib/server/portal/purchases.ts';
 
 /** The longest wait for a change, in seconds; the same as the API's limit. */
 const MAX_WAIT_SECONDS = 20;
@@ -27,7 +28,7 @@ export async function answerState(
 	const asked = event.url.searchParams.get('wait') ?? '';
 	const wait = /^\d{1,3}$/.test(asked) ? Math.min(Number(asked), MAX_WAIT_SECONDS) : 0;
 	try {
-		const found = await app.purchases.wait(apiClient(event), token, wait);
+		const found = await awaitPurchase(app.purchases, apiClient(event), token, wait);
 		if (!found) return answer({ state: null }, 404);
 		if (found.successor !== null) return answer({ state: 'replaced' });
 		return answer({ state: await stateOf(purchaseShown(app, found), found) });

@@ -17,9 +17,8 @@ const MAX_ENDED = 20;
 
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireDeveloper(event);
-	const { config, requestLog, apiKeys } = event.locals.app;
-	const [all, usage] = await Promise.all([listKeys(apiKeys, account.id), requestLog.usage(account.id)]);
-	const keys = all
+	const { config, apiKeys } = event.locals.app;
+	const keys = (await listKeys(apiKeys, account.id))
 		.filter((key) => !isOwnKey(key))
 		.map((key) => ({
 			id: key.id,
@@ -31,8 +30,7 @@ export const load: PageServerLoad = async (event) => {
 			createdAt: key.created_at,
 			expiresAt: key.expires_at,
 			lastUsedAt: key.last_used_at,
-			revokedAt: key.revoked_at,
-			calls: usage.get(key.id) ?? 0
+			revokedAt: key.revoked_at
 		}))
 		.toReversed();
 	const revoked = Number(event.url.searchParams.get('revoked'));

@@ -1,8 +1,6 @@
-import { brandForm, ownBrand, saveBrand } from '#lib/server/web/owner/brand-form.ts';
+import { brandForm, saveBrand } from '#lib/server/web/owner/brand-form.ts';
 import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
 
-export const load = ownerPage(async (event, owner) => ({
-	brandForm: await brandForm(event, ownBrand(owner))
-}));
+export const load = ownerPage(async (event, owner) => ({ brandForm: await brandForm(event, owner) }));
 
-export const actions = { default: ownerForm((event, owner) => saveBrand(event, ownBrand(owner), owner)) };
+export const actions = { default: ownerForm(saveBrand) };

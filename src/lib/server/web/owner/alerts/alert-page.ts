@@ -13,7 +13,6 @@ import {
 	MAX_PER_DAY,
 	OUTAGE_MINUTES,
 	EARNINGS_HOUR,
-	REVIEW_HOURS,
 	type AlertEvent,
 	type Channel
 } from '../../../alerts/alerts.ts';
@@ -28,10 +27,6 @@ const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	earnings: {
 		title: m.alerts_event_earnings(),
 		text: m.alerts_earnings_text({ time: apart(`${EARNINGS_HOUR}:00`) })
-	},
-	reviews: {
-		title: m.alerts_event_reviews(),
-		text: m.alerts_reviews_text({ hours: String(REVIEW_HOURS) })
 	}
 });
 

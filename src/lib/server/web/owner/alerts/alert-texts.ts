@@ -10,9 +10,7 @@ const MOST_NAMES = 3;
 const SUBJECTS = {
 	unresponsive: m.alerts_event_gateway,
 	responding: m.alerts_event_gateway,
-	earnings: m.alerts_event_earnings,
-	prompts: m.alerts_event_prompts,
-	reviews: m.alerts_event_reviews
+	earnings: m.alerts_event_earnings
 };
 
 /** Jobs have no request, so every text gets its language here. */
@@ -38,12 +36,6 @@ function textOf(alert: Alert, { locale, timeZone }: { locale: Locale; timeZone: 
 		case 'earnings': {
 			const money = formatMoney(alert.net, alert.currency, locale);
 			return m.alerts_earnings({ day: dayOf(alert.day, locale), money, count: `${alert.payments}` }, said);
-		}
-		case 'prompts':
-			return m.alerts_prompts({ count: `${alert.most}` }, said);
-		case 'reviews': {
-			const values = { count: `${alert.count}`, hours: `${alert.hours}` };
-			return alert.decides ? m.alerts_reviews_decide(values, said) : m.alerts_reviews(values, said);
 		}
 	}
 }

@@ -36,11 +36,7 @@ export async function routersOf({ clock, usage, config }: App, routers: readonly
 }
 
 function useLine(use: RouterUse | undefined): string | null {
-	if (!use || use.online === null) return null;
-	const online = numberText(use.online);
-	return use.data
-		? m.usage_line({ count: online, data: dataText(use.data.today) })
-		: m.usage_line_online({ count: online });
+	return use?.online == null ? null : m.usage_line_online({ count: numberText(use.online) });
 }
 
 function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
@@ -69,14 +65,9 @@ function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
 
 export function routerUse(use: RouterUse | undefined, timeZone: string) {
 	if (!use || use.gateways.length === 0) return null;
-	const { online, data, gateways } = use;
-	const known = (value: string | null) => value ?? m.usage_unknown();
+	const { online, gateways } = use;
 	return {
-		lines: [
-			[m.usage_devices(), known(online === null ? null : numberText(online))],
-			[m.usage_today(), known(data && dataText(data.today))],
-			[m.usage_month(), known(data && dataText(data.month))]
-		] as const,
+		lines: [[m.usage_devices(), online === null ? m.usage_unknown() : numberText(online)]] as const,
 		gateways: gateways.map((gateway) => gatewayLine(gateway, timeZone))
 	};
 }

@@ -1,3 +1,4 @@
+import { purchaseToken } from '#lib/server/platform/ids.ts';
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { MAX_REASON } from '#lib/domain/decision.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
@@ -7,7 +8,7 @@ import { noteOf, readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
 import { HELP_ACTIONS } from './actions.ts';
-import { summaryOf } from './search.ts';
+import { describePurchase } from '../customers.ts';
 
 type ActionEvent = RequestEvent<{ session: string; action: string }>;
 
@@ -23,9 +24,9 @@ export async function actionPage(event: ActionEvent, owner: OwnerVisitor) {
 	const { action, facts } = await wanted(event, owner);
 	// After the form, the page shows its answer even if the action is no longer possible.
 	const isAsked = event.request.method !== 'POST';
-	if (isAsked && !action.isPossible(facts)) redirect(303, link(`/owner/help/${facts.session.id}`));
+	if (isAsked && !action.isPossible(facts)) redirect(303, link(`/owner/customers/${facts.session.id}`));
 	return {
-		...summaryOf(facts, event.locals.app),
+		...describePurchase(facts, event.locals.app),
 		title: action.title(),
 		text: action.text(facts),
 		button: action.button(),
@@ -33,7 +34,7 @@ export async function actionPage(event: ActionEvent, owner: OwnerVisitor) {
 		durations: (action.durations ?? []).map((value) => ({ value, label: formatDuration(value) })),
 		payment: action.payment?.(facts) ?? null,
 		/** Names this form, so that it acts once. */
-		form: event.locals.app.purchases.newToken()
+		form: purchaseToken()
 	};
 }
 
@@ -49,7 +50,8 @@ export async function act(event: ActionEvent, owner: OwnerVisitor) {
 	const { accountId, personId } = owner.actor;
 	const order = { app, accountId, personId, origin, by: authorOf(owner).by, note, field, facts };
 	const outcome = await action.run(order, facts.session.id);
-	if (outcome === 'done') redirect(303, link(`/owner/help/${facts.session.id}?done=${event.params.action}`));
+	if (outcome === 'done')
+		redirect(303, link(`/owner/customers/${facts.session.id}?done=${event.params.action}`));
 	if ('refusal' in outcome) return refused(409, outcome.refusal);
 	return { note, duration: '', problem: null, ...outcome };
 }

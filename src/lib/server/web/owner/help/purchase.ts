@@ -14,7 +14,7 @@ import { idOf } from '../../page-links.ts';
 import type { OwnerVisitor } from '../owner.ts';
 import { mayDo } from '../roles.ts';
 import { HELP_ACTIONS } from './actions.ts';
-import { boughtText, summaryOf } from './search.ts';
+import { boughtText, describePurchase } from '../customers.ts';
 import { adviceFor, helpState } from './state.ts';
 import { timelineOf } from './timeline.ts';
 
@@ -32,7 +32,7 @@ export async function purchasePage(
 		session.access_kind === 'portal_login' &&
 		(await app.gateways.signInAt(session.router_id)).method !== 'typed';
 	return {
-		...summaryOf(facts, app),
+		...describePurchase(facts, app),
 		customerSees: buyersText(facts, takesCode, timeZone),
 		advice: adviceFor(helpState(facts), {
 			isConnected,
@@ -44,11 +44,11 @@ export async function purchasePage(
 			time: moment(activatingUntil ?? now, timeZone)
 		}),
 		actions: [...HELP_ACTIONS].flatMap(([name, action]) =>
-			action.isPossible(facts) && mayDo(role, `help/[session]/${name}`)
+			action.isPossible(facts) && mayDo(role, `customers/[session]/${name}`)
 				? [{ name, label: action.link() }]
 				: []
 		),
-		refundNote: refundNote(facts, mayDo(role, 'help/[session]/refund')),
+		refundNote: refundNote(facts, mayDo(role, 'customers/[session]/refund')),
 		done: HELP_ACTIONS.get(url.searchParams.get('done') ?? '')?.done?.() ?? null,
 		timeline: timelineOf(facts, boughtText(session), timeZone).map(({ at, text }) => ({
 			when: pastMoment(at, { now, timeZone }, { second: '2-digit' }),

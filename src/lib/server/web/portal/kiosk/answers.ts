@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { OrderedBefore } from '#lib/server/portal/purchases/purchases.ts';
+import { OrderedBefore } from '#lib/server/portal/earlier-orders.ts';
 import { earlierNotice } from '../earlier-notice.ts';
 import { orderRefusal, type Refusal } from '../order-refusal.ts';
 import { answer } from '../status.ts';

@@ -4,7 +4,7 @@ import { DELETED_NUMBER, formatMobile, hideMiddle } from '#lib/domain/phone.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { SessionBody } from '#lib/server/contract/session.ts';
-import { findPurchase } from './find-purchase.ts';
+import { requirePurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
 import { signInInstructions, type SignIn } from './sign-in-instructions.ts';
 import { purchaseShown, type Purchase, type PurchaseShown } from './purchase-shown.ts';
@@ -47,7 +47,7 @@ function payingNumber({ pass, part: { payment } }: PurchaseShown): string | null
 /** Sends the code, and leads back to the page. */
 export async function sendCode(event: PageEvent): Promise<never> {
 	const { token } = event.params;
-	await sendCodeOf(event, token, await findPurchase(event));
+	await sendCodeOf(event, token, await requirePurchase(event));
 	redirect(303, ownPath(event));
 }
 

@@ -3,7 +3,7 @@ import * as m from '#lib/i18n/messages.js';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
 import { orUnavailable } from '../api-errors.ts';
-import { findPurchase } from './find-purchase.ts';
+import { requirePurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
 import { takesCode, type SignIn } from './sign-in-instructions.ts';
 
@@ -14,7 +14,7 @@ export function endText(session: SessionBody, signIn: SignIn): string {
 
 /** Ends the running time, including added time. Repeating it changes nothing. */
 export async function endTime(event: PageEvent): Promise<never> {
-	const { session, added } = await findPurchase(event);
+	const { session, added } = await requirePurchase(event);
 	const active = [session, ...added.map((part) => part.session)].filter(
 		({ status, isExtra }) => status === 'active' && !isExtra
 	);

@@ -1,3 +1,4 @@
+import { purchaseToken } from '#lib/server/platform/ids.ts';
 import { redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
@@ -8,7 +9,7 @@ import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { dataWords } from '#lib/checkout/purchase/data.ts';
 import type { PurchaseState } from '#lib/checkout/purchase/state.ts';
 import { waitFor } from '#lib/checkout/purchase/waits.ts';
-import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { clockText } from '#lib/format/when.ts';
 import { enterAgain } from '../splash/splash.ts';
@@ -25,7 +26,7 @@ import {
 	watchText
 } from './go-online.ts';
 import { codeBySms } from './code-by-sms.ts';
-import { findPurchase } from './find-purchase.ts';
+import { requirePurchase } from './find-purchase.ts';
 import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
 import { hasReceipt, shortLines } from './receipt.ts';
 import { payingAgain } from './retry.ts';
@@ -35,7 +36,7 @@ import { moveTo, signInInstructions, takesCode, type SignIn } from './sign-in-in
 
 /** Returns the data of the page of a purchase. Redirects to its replacement, or to what the address asks for. */
 export async function purchasePage(event: PageEvent) {
-	const purchase = await findPurchase(event);
+	const purchase = await requirePurchase(event);
 	await adoptCaptiveSession(event, purchase.router.id);
 	// A replaced purchase redirects to its replacement.
 	if (purchase.successor !== null && event.request.method === 'GET') {
@@ -153,7 +154,6 @@ function retryForm(event: PageEvent, purchase: Purchase, { state: { action } }: 
 }
 
 function addingTime(event: PageEvent, purchase: Purchase, { pass, added, part }: PurchaseShown) {
-	const { purchases } = event.locals.app;
 	// The API adds no time to a session that has expired. One with only the fields of the wire format adds none.
 	const hasTime = pass !== null && !pass.session.isExtra && 'pass_id' in pass.session;
 	const mayAdd = hasTime && purchase.router.status === 'online' && added?.action !== 'none';
@@ -164,7 +164,7 @@ function addingTime(event: PageEvent, purchase: Purchase, { pass, added, part }:
 	return {
 		offersAdd,
 		asksMore,
-		add: showsAdd ? addForm(purchase, part, purchases.newToken()) : null
+		add: showsAdd ? addForm(purchase, part, purchaseToken()) : null
 	};
 }
 

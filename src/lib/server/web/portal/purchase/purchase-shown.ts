@@ -10,7 +10,7 @@ import { refundNote } from '#lib/checkout/purchase/refund.ts';
 import { isRefused } from '#lib/checkout/purchase/refusal.ts';
 import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
 import { purchaseState, type PurchaseState, type PurchaseWords } from '#lib/checkout/purchase/state.ts';
-import type { PurchasePart, PurchaseView, ShownSession } from '#lib/server/portal/purchases/purchases.ts';
+import type { PurchasePart, PurchaseView, ShownSession } from '#lib/server/portal/purchases.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { momentText } from '#lib/format/when.ts';

@@ -9,9 +9,9 @@ import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
-import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { findPurchase } from './find-purchase.ts';
+import { requirePurchase } from './find-purchase.ts';
 import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
 import { takenText, type Purchase } from './purchase-shown.ts';
 
@@ -77,17 +77,16 @@ export const hasReceipt = (purchase: Purchase): boolean =>
 const isPaid = (payment: PaymentBody | null): payment is PaymentBody =>
 	payment !== null && payment.paid_at !== null;
 
-/** Reads the receipt of the address, with its text. Redirects to the purchase while nothing is paid. */
+/** Reads the receipt of the address. Redirects to the purchase while nothing is paid. */
 export async function findReceipt(event: PageEvent) {
 	const { token } = event.params;
-	const purchase = await findPurchase(event);
+	const purchase = await requirePurchase(event);
 	if (purchase.successor !== null) redirect(303, `${ownPath(event, purchase.successor)}/receipt`);
 	if (!hasReceipt(purchase)) redirect(303, ownPath(event));
 	const { clock, config } = event.locals.app;
 	const receipt = receiptOf(purchase, new Date(clock.now()), config);
 	const address = pageAddress(event.locals.origin, token);
-	const brand = showBrand(event, purchase.router);
-	return { brand, page: ownPath(event), receipt, address, text: receiptText(receipt, address) };
+	return { brand: showBrand(event, purchase.router), page: ownPath(event), receipt, address };
 }
 
 /** Everything that was bought and paid under one code. Attempts without a charge are missing. */
@@ -162,17 +161,4 @@ function sum(amounts: readonly Pick<PaymentBody, 'amount' | 'currency'>[]): stri
 	if (!first) throw new Error('There is nothing to add up');
 	const minor = amounts.reduce((total, { amount }) => total + (toMinor(amount, first.currency) ?? 0), 0);
 	return formatMinor(minor, first.currency);
-}
-
-function receiptText(receipt: ReturnType<typeof receiptOf>, address: string): string {
-	const block = (lines: readonly Line[]) => lines.map(([label, value]) => `${label}: ${value}`).join('\n');
-	return [
-		[m.receipt_title(), ...(receipt.mark === null ? [] : [receipt.mark])].join('\n'),
-		block(receipt.head),
-		...receipt.parts.map(block),
-		...(receipt.total ? [block([receipt.total])] : []),
-		receipt.asOf,
-		address,
-		m.receipt_seller()
-	].join('\n\n');
 }

@@ -1,3 +1,5 @@
+import { OrderedBefore } from '#lib/server/portal/earlier-orders.ts';
+import { retryPurchase } from '#lib/server/portal/ordering.ts';
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
@@ -10,11 +12,10 @@ import { formatMobile } from '#lib/domain/phone.ts';
 import { quote, quoteOffer } from '#lib/checkout/quote.ts';
 import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { OrderedBefore } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from '../api-errors.ts';
 import { earlierNotice, ordererOf } from '../earlier-notice.ts';
 import { manyUnpaid, orderRefusal, showAgain, type Refusal } from '../order-refusal.ts';
-import { findPurchase } from './find-purchase.ts';
+import { requirePurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
 import type { Purchase } from './purchase-shown.ts';
 
@@ -68,13 +69,13 @@ export function retryProblems(purchase: Purchase, entry: RetryEntry): FormErrors
 
 /**
  * Pays this purchase again, or buys the same time if it can't be paid any more. Returns the token to show.
- * @throws as `purchases.retry`
+ * @throws as `retryPurchase`
  */
-export function retry(event: RequestEvent, token: string, { session }: Purchase, entry: RetryEntry) {
+export function retryFor(event: RequestEvent, token: string, { session }: Purchase, entry: RetryEntry) {
 	const { paymentMethod, phone, quoted, another } = entry;
 	const form = { paymentMethod, phone, amount: Number(quoted), currency: session.currency };
 	const orderer = ordererOf(event, another);
-	return event.locals.app.purchases.retry(apiClient(event), token, form, orderer);
+	return retryPurchase(event.locals.app.purchases, apiClient(event), token, form, orderer);
 }
 
 /** Counts the payment for the device that the page's path names; null if it is admitted, otherwise the seconds to wait. */
@@ -86,7 +87,7 @@ async function takeRetry(event: PageEvent, { router }: Purchase): Promise<number
 }
 
 export async function payAgain(event: PageEvent) {
-	const purchase = await findPurchase(event);
+	const purchase = await requirePurchase(event);
 	const entry = readTexts(await readForm(event.request), [
 		...(['paymentMethod', 'phone', 'quoted', 'another'] as const)
 	]);
@@ -97,7 +98,7 @@ export async function payAgain(event: PageEvent) {
 	if (wait !== null) return refused(manyUnpaid(wait));
 	let token: string;
 	try {
-		token = await retry(event, event.params.token, purchase, entry);
+		token = await retryFor(event, event.params.token, purchase, entry);
 	} catch (problem) {
 		if (problem instanceof OrderedBefore) {
 			const money = formatMoney(Number(entry.quoted), purchase.session.currency);

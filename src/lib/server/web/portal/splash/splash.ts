@@ -9,6 +9,7 @@ import { payPage } from '../pay-page.ts';
 import { pagePath } from '../purchase/page-path.ts';
 import { withCaptiveSession } from './captive-session-address.ts';
 import { ownPurchase } from './own-purchase.ts';
+import { isPurchase, readSessions } from '#lib/server/portal/purchases.ts';
 
 /**
  * A redirect's parameters become a captive session once; later addresses contain only its id. Prices and
@@ -86,7 +87,7 @@ function askedAddress({ locals, platform, url }: RequestEvent): string {
 async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSession): Promise<void> {
 	const own = ownPurchase(captiveSession.entry.originalUrl, event.locals.origin);
 	// Anyone can write such an address, so the purchase must exist.
-	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
+	if (own === null || !(await isPurchase(event.locals.app.purchases, own.token))) return;
 	// The device can sign in again with the captive session of the sign-in, so that one stays.
 	if (captiveSession.entry.state === 'online') {
 		redirect(303, `${pagePath(own.kind, own.token, own.device)}?online`);
@@ -100,7 +101,7 @@ export async function findRouter(
 	gateway: RegisteredGateway,
 	captiveSession: CaptiveSession | null
 ): Promise<RouterBody> {
-	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
+	const router = await orNull(apiClient(event).getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
 	const sellsHere = await event.locals.app.captiveSessions.sellsAt(gateway, captiveSession?.entry ?? null);
 	return sellsHere ? router : { ...router, status: 'offline' };
@@ -142,7 +143,7 @@ async function hasPaid(
 	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry);
 	if (earlier === null) return false;
 	if ((await apiBuyers.leftOf(earlier)) !== null) return true;
-	const sessions = await ifAvailable(purchases.sessionsOf(apiClient(event), earlier), null);
+	const sessions = await ifAvailable(readSessions(purchases, apiClient(event), earlier), null);
 	// If unknown, the page asks, to avoid a second payment.
 	return sessions === null || sessions.some(({ status }) => UNDER_WAY.includes(status));
 }

@@ -2,9 +2,10 @@ import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '#lib/server/web/portal/api-errors.ts';
-import { retry, retryProblems } from '#lib/server/web/portal/purchase/retry.ts';
+import { retryFor, retryProblems } from '#lib/server/web/portal/purchase/retry.ts';
 import { answerOrder } from '#lib/server/web/portal/kiosk/answers.ts';
 import type { RequestHandler } from './$types';
+import { findPurchase } from '#lib/server/portal/ordering.ts';
 
 /** Pays the purchase of the form's `token` again. */
 export const POST: RequestHandler = async (event) => {
@@ -12,10 +13,10 @@ export const POST: RequestHandler = async (event) => {
 		...(['token', 'paymentMethod', 'phone', 'quoted', 'another'] as const)
 	]);
 	return answerOrder(event, async () => {
-		const purchase = await event.locals.app.purchases.find(apiClient(event), entry.token);
+		const purchase = await findPurchase(event.locals.app.purchases, apiClient(event), entry.token);
 		if (!purchase) return { status: 404, errors: { form: m.purchase_not_found() } };
 		const errors = retryProblems(purchase, entry);
 		if (Object.keys(errors).length > 0) return { status: 400, errors };
-		return retry(event, entry.token, purchase, entry);
+		return retryFor(event, entry.token, purchase, entry);
 	});
 };

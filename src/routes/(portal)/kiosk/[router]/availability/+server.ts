@@ -1,3 +1,4 @@
+import { purchaseToken } from '#lib/server/platform/ids.ts';
 import { readAvailability } from '#lib/server/web/portal/kiosk/availability.ts';
 import { answer } from '#lib/server/web/portal/status.ts';
 import type { RequestHandler } from './$types';
@@ -9,5 +10,5 @@ import type { RequestHandler } from './$types';
 export const GET: RequestHandler = async (event) =>
 	answer({
 		availability: await readAvailability(event),
-		purchase: event.locals.app.purchases.newToken()
+		purchase: purchaseToken()
 	});

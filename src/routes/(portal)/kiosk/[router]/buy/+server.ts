@@ -6,6 +6,7 @@ import { ordererOf } from '#lib/server/web/portal/earlier-notice.ts';
 import { orderProblems, purchaseForm } from '#lib/server/web/portal/order.ts';
 import { answerOrder } from '#lib/server/web/portal/kiosk/answers.ts';
 import type { RequestHandler } from './$types';
+import { buyTime } from '#lib/server/portal/ordering.ts';
 
 /** Buys the time of a form (pay-form.ts). Forms with the same `purchase` make one purchase. */
 export const POST: RequestHandler = async (event) => {
@@ -20,6 +21,6 @@ export const POST: RequestHandler = async (event) => {
 		if (!wanted.seen) return { status: 409, errors: { form: m.purchase_price_changed() } };
 		const form = purchaseForm(router, entry, wanted.choice);
 		const orderer = ordererOf(event, entry.another);
-		return event.locals.app.purchases.buy(apiClient(event), entry.purchase, form, orderer);
+		return buyTime(event.locals.app.purchases, apiClient(event), entry.purchase, form, orderer);
 	});
 };

@@ -5,6 +5,7 @@ import { sendCodeOf } from '#lib/server/web/portal/purchase/code-by-sms.ts';
 import { answer, unanswered } from '#lib/server/web/portal/status.ts';
 import { kioskPurchase } from '#lib/server/web/portal/kiosk/kiosk-purchase.ts';
 import type { RequestHandler } from './$types';
+import { findPurchase } from '#lib/server/portal/ordering.ts';
 
 /** Limits the chain of purchases that replaced each other. */
 const MAX_STEPS = 8;
@@ -18,7 +19,7 @@ export const POST: RequestHandler = async (event) => {
 	let { token } = form;
 	try {
 		for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-			const found = await event.locals.app.purchases.find(apiClient(event), token);
+			const found = await findPurchase(event.locals.app.purchases, apiClient(event), token);
 			if (!found) return answer({ state: null }, 404);
 			if (found.successor === null) {
 				if (form.sms !== '') await sendCodeOf(event, token, found);

@@ -25,7 +25,7 @@ export const load: PageServerLoad = async (event) => {
 	const { routerId, user, untilMs } = pass;
 	const ssid = apart(pass.ssid);
 	const page = passPath(event);
-	const router = await ifAvailable(orNull(apiClient(event).recent.getRouter(routerId)), null);
+	const router = await ifAvailable(orNull(apiClient(event).getRouter(routerId)), null);
 	const device = await readingDevice(event, routerId);
 	const now = new Date(clock.now());
 	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);

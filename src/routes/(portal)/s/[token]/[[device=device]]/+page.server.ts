@@ -1,6 +1,6 @@
 import { addTime } from '#lib/server/web/portal/purchase/add-time.ts';
 import { sendCode } from '#lib/server/web/portal/purchase/code-by-sms.ts';
-import { findPurchase } from '#lib/server/web/portal/purchase/find-purchase.ts';
+import { requirePurchase } from '#lib/server/web/portal/purchase/find-purchase.ts';
 import { moveSlots } from '#lib/server/web/portal/purchase/go-online.ts';
 import { endTime } from '#lib/server/web/portal/purchase/end.ts';
 import { ownPath } from '#lib/server/web/portal/purchase/page-path.ts';
@@ -14,6 +14,6 @@ export const actions: Actions = {
 	retry: payAgain,
 	extend: addTime,
 	sms: sendCode,
-	move: async (event) => moveSlots(event, (await findPurchase(event)).router.id, ownPath(event)),
+	move: async (event) => moveSlots(event, (await requirePurchase(event)).router.id, ownPath(event)),
 	end: endTime
 };

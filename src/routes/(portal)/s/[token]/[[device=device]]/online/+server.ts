@@ -4,6 +4,7 @@ import { signInAddress } from '#lib/server/web/portal/purchase/go-online.ts';
 import { ownPath } from '#lib/server/web/portal/purchase/page-path.ts';
 import { purchaseShown } from '#lib/server/web/portal/purchase/purchase-shown.ts';
 import type { RequestHandler } from './$types';
+import { findPurchase } from '#lib/server/portal/ordering.ts';
 
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
 
@@ -17,7 +18,7 @@ export const GET: RequestHandler = async (event) => {
 	// A HEAD request must not sign a device in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
-		const found = await app.purchases.find(apiClient(event), event.params.token);
+		const found = await findPurchase(app.purchases, apiClient(event), event.params.token);
 		const pass = found && purchaseShown(app, found).pass;
 		if (!pass) return goTo(page);
 		const address = await signInAddress(event, page, {

@@ -1,5 +1,5 @@
 import { findReceipt } from '#lib/server/web/portal/purchase/receipt.ts';
 import type { PageServerLoad } from './$types';
 
-/** The receipt of a purchase, to print, copy or show. */
+/** The receipt of a purchase, to print or show. */
 export const load: PageServerLoad = findReceipt;

@@ -1,0 +1,477 @@
+import { toMajor, toMinor } from '#lib/domain/money.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
+import { retryUniqueViolation } from '#lib/server/db/queries.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import { ApiLimited, ApiProblem, ApiUnavailable, type ApiClient } from './api-client.ts';
+import { writeOrder, type Orderer } from './earlier-orders.ts';
+import {
+	MAX_CODES,
+	type PurchaseRow,
+	type PurchaseView,
+	type Purchases,
+	deleteUnpaidRow,
+	deriveSuccessorToken,
+	deriveToken,
+	findLastActive,
+	findRow,
+	findRowById,
+	insertRow,
+	loadRow,
+	makeCode,
+	parsePaymentIds,
+	readAddedParts,
+	readAfterWait,
+	readPart,
+	readView,
+	storePayment,
+	storeSession,
+	updateRow
+} from './purchases.ts';
+
+/**
+ * Orders of time. The token comes with the form, so a form that is sent twice is one purchase. Missing steps are
+ * completed and never repeated.
+ */
+
+export interface PurchaseForm {
+	routerId: number;
+	duration: string;
+	/** null for time at the hourly price. */
+	offerId: number | null;
+	paymentMethod: string;
+	phone: string;
+	/** The price the buyer saw, in major units: nothing else is charged. */
+	amount: number;
+	currency: string;
+}
+
+interface Relation {
+	/** The unpaid session that it replaces; cancelled before the new payment starts. */
+	replaces?: number | null;
+	/** The token names one purchase, even if the form differs. */
+	keepsToken?: boolean;
+	/** The purchase whose page shows it, and the session to extend (null if its pass has ended). */
+	adds?: { purchaseId: number; sessionId: number | null };
+	/** The purchase that is paid again, and the token of its page. */
+	repeats?: { purchaseId: number; token: string };
+}
+
+/** Nothing was charged. */
+export class PriceChanged extends Error {
+	constructor() {
+		super('The price has changed since it was shown');
+	}
+}
+
+class PaidMeanwhile extends Error {}
+
+/** Completes an interrupted order if the buyer returns this soon. A later charge would surprise them. */
+const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
+
+/** Completes the purchase if it was interrupted. Waits up to `waitSeconds` for a pending payment. */
+export async function findPurchase(
+	purchases: Purchases,
+	api: ApiClient,
+	token: string,
+	waitSeconds = 0
+): Promise<PurchaseView | null> {
+	const row = await loadRow(purchases, token);
+	if (!row) return null;
+	if (parsePaymentIds(row).length > 0) return readAfterWait(purchases, api, token, row, waitSeconds);
+	if (purchases.clock.now() - row.created_at >= COMPLETE_WITHIN_MS)
+		return readView(purchases, api, token, row);
+	try {
+		await completeOrder(purchases, api, row);
+	} catch (error) {
+		// The page shows the purchase as it is, with a retry or with the payment that succeeded instead.
+		const known = [ApiProblem, PriceChanged, PaidMeanwhile];
+		if (!known.some((kind) => error instanceof kind)) throw error;
+	}
+	return readView(purchases, api, token, (await findRow(purchases.database.db, row.token_hash)) ?? row);
+}
+
+/**
+ * Places an order, or continues the purchase that the same form began.
+ * @param orderer is shown an earlier order first; without one nobody is asked
+ * @returns the token of the purchase's page
+ * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown, OrderedBefore if an earlier
+ * order must be shown first. Then nothing is kept or charged. PaidMeanwhile if the session to replace was paid.
+ */
+export async function buyTime(
+	purchases: Purchases,
+	api: ApiClient,
+	givenToken: string,
+	form: PurchaseForm,
+	orderer: Orderer | null = null,
+	relation: Relation = {}
+): Promise<string> {
+	const { db } = purchases.database;
+	const { token, row } = await beginOrder(purchases, api, givenToken, form, orderer, relation);
+	try {
+		await completeOrder(purchases, api, row);
+	} catch (error) {
+		const isUnanswered = error instanceof ApiUnavailable || isInUse(error);
+		// The replaced purchase is already cancelled, so this one's page continues.
+		const continues = isUnanswered || (error instanceof ApiProblem && relation.keepsToken);
+		if (continues && (await findRow(db, row.token_hash))?.session_id != null) return token;
+		// A refusal started no payment. After any other failure one may exist. The row then stays, because
+		// the same form must use the same keys.
+		if (isRefusal(error)) await deleteUnpaidRow(db, row);
+		throw isInUse(error) ? new ApiUnavailable('the same order is being placed', error) : error;
+	}
+	return token;
+}
+
+async function beginOrder(
+	purchases: Purchases,
+	api: ApiClient,
+	token: string,
+	form: PurchaseForm,
+	orderer: Orderer | null,
+	relation: Relation
+): Promise<{ token: string; row: PurchaseRow }> {
+	const now = purchases.clock.now();
+	const amount = toMinor(form.amount, form.currency);
+	if (amount === null) throw new PriceChanged();
+	const { replaces = null, keepsToken = false, adds } = relation;
+	const order = {
+		router_id: form.routerId,
+		duration: form.duration,
+		offer_id: form.offerId,
+		payment_method: form.paymentMethod,
+		// PostgreSQL cannot store NUL; the API refuses such a number anyway.
+		phone: form.phone.replaceAll('\0', ''),
+		amount_minor: amount,
+		currency: form.currency
+	};
+	const values = {
+		...order,
+		replaces_session_id: replaces,
+		...(adds && { extends_purchase_id: adds.purchaseId, extends_session_id: adds.sessionId }),
+		created_at: now,
+		updated_at: now
+	};
+	const isToken = PURCHASE_TOKEN_PATTERN.test(token);
+	const insert = (own: string) =>
+		insertOrder(purchases, api, own, values, orderer, listProofs(token, relation));
+	if (isToken) {
+		const row = await insert(token);
+		const isRelated = row.extends_purchase_id === (adds?.purchaseId ?? null);
+		const isSame = Object.entries(order).every(([name, value]) => row[name as keyof typeof order] === value);
+		if (isRelated && (keepsToken || isSame)) return { token, row };
+	}
+	// Another order from the same page (back, other number, buy) is a separate purchase.
+	const other = isToken ? deriveFormToken(token, form) : purchaseToken();
+	return { token: other, row: await insert(other) };
+}
+
+/** What only the buyer of an order has, and the purchases of which the page of the form speaks itself. */
+const listProofs = (formToken: string, { adds, repeats }: Relation) => ({
+	proofs: [
+		`form ${formToken}`,
+		...(repeats ? [`form ${repeats.token}`] : []),
+		...(adds ? [`added to ${adds.purchaseId}`] : [])
+	],
+	except: [adds?.purchaseId, repeats?.purchaseId]
+});
+
+/** Token of another order from the page that made `token`. */
+const deriveFormToken = (token: string, form: PurchaseForm): string =>
+	deriveToken(token + JSON.stringify(form));
+
+/**
+ * Returns the existing row of a token. Added time has no code, because another purchase shows it.
+ * @throws OrderedBefore for a new row
+ */
+function insertOrder(
+	purchases: Purchases,
+	api: ApiClient,
+	token: string,
+	values: Omit<Parameters<typeof insertRow>[1], 'token_hash'>,
+	orderer: Orderer | null,
+	proofs: ReturnType<typeof listProofs>
+): Promise<PurchaseRow> {
+	const { database } = purchases;
+	const token_hash = sha256(token);
+	const order = { routerId: values.router_id, phone: values.phone, orderer, ...proofs };
+	// The code may belong to another purchase, or to this one if the same form arrived twice at once.
+	return retryUniqueViolation(database, MAX_CODES, (attempt) =>
+		writeOrder(purchases, api, order, async (trx, columns, isFirst) => {
+			const known = await findRow(trx, token_hash);
+			if (known || !(await isFirst())) return known;
+			const code =
+				values.extends_purchase_id === undefined ? makeCode(purchases, token, attempt).columns : {};
+			return insertRow(trx, { token_hash, ...values, ...columns, ...code });
+		})
+	);
+}
+
+/** Orders the session and starts the payment, unless that was done. Updates `row`. @throws as `buyTime` */
+function completeOrder(purchases: Purchases, api: ApiClient, row: PurchaseRow): Promise<void> {
+	const running = purchases.completing.get(row.id);
+	if (running) {
+		// By its id: after a refusal the same form may have begun another row.
+		return running.finally(
+			async () => void Object.assign(row, await findRowById(purchases.database.db, row.id))
+		);
+	}
+	const work = takeMissingSteps(purchases, api, row).finally(() => purchases.completing.delete(row.id));
+	purchases.completing.set(row.id, work);
+	return work;
+}
+
+async function takeMissingSteps(purchases: Purchases, api: ApiClient, row: PurchaseRow): Promise<void> {
+	const { db } = purchases.database;
+	Object.assign(row, await findRow(db, row.token_hash));
+	if (parsePaymentIds(row).length > 0) return;
+	if (row.session_id === null) {
+		const { id } = await orderSession(api, row);
+		Object.assign(row, await storeSession(db, row.id, id, purchases.clock.now()));
+	}
+	await startPayment(purchases, api, row, row.phone);
+}
+
+/** If the pass to extend has just ended, orders the same time as a new pass for the same price. */
+async function orderSession(api: ApiClient, row: PurchaseRow): Promise<SessionBody> {
+	const order = {
+		router_id: row.router_id,
+		duration: row.duration,
+		...(row.offer_id !== null && { offer_id: row.offer_id }),
+		payment_method: row.payment_method,
+		phone: row.phone
+	};
+	if (row.extends_session_id !== null) {
+		try {
+			const extension = { ...order, extends_session_id: row.extends_session_id };
+			return await api.createSession(extension, deriveKey(row, 'extension'));
+		} catch (error) {
+			if (!(error instanceof ApiProblem) || error.code !== 'session_not_extendable') throw error;
+		}
+	}
+	return api.createSession(order, deriveKey(row, 'session'));
+}
+
+/** Starts a payment. Does nothing if one is pending or has paid for the session. */
+async function startPayment(
+	{ database, clock }: Purchases,
+	api: ApiClient,
+	row: PurchaseRow,
+	phone: string
+): Promise<void> {
+	if (row.session_id === null) throw new Error('A purchase without a session cannot be paid');
+	// Cancelled first, so that a late approval of that session's payment is refunded.
+	if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
+		throw new PaidMeanwhile();
+	}
+	const order = { amount: toMajor(row.amount_minor, row.currency), phone, session_id: row.session_id };
+	const attempt = `payment-${parsePaymentIds(row).length}-${phone}`;
+	try {
+		const { id } = await api.startPayment(order, deriveKey(row, attempt));
+		await storePayment(database, row.id, id, clock.now());
+	} catch (error) {
+		if (!(error instanceof ApiProblem)) throw error;
+		if (error.code === 'amount_mismatch') throw new PriceChanged();
+		if (!isPaidOrPending(error)) throw error;
+	}
+}
+
+/** @returns false if it is paid */
+async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean> {
+	// A service of other authors may not know `if_status`, and would end time that was just paid.
+	if (isRunning((await api.getSession(sessionId)).status)) return false;
+	try {
+		await api.cancelUnpaid(sessionId);
+		return true;
+	} catch (error) {
+		if (!(error instanceof ApiProblem) || error.code !== 'session_not_active') throw error;
+		return !isRunning(error.extensions.session_status);
+	}
+}
+
+/**
+ * A repeated request gets the first response, so each step happens once. The key contains the token's hash:
+ * portals with separate databases may share an API key and use the same ids.
+ */
+const deriveKey = (row: PurchaseRow, step: string) =>
+	`purchase-${sha256(`${row.token_hash}:${row.id}:${step}`)}`;
+
+function isPaidOrPending({ code, extensions: { session_status: status } }: ApiProblem): boolean {
+	// Only paid sessions end or expire.
+	if (code === 'session_not_payable') return status === 'ended' || status === 'expired';
+	return ['payment_in_progress', 'session_already_paid', 'idempotency_key_in_use'].includes(code);
+}
+
+type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
+
+/**
+ * Pays again, for the same session if it accepts the payment method, otherwise for a new one.
+ * @returns the token of the page to go to
+ * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown, OrderedBefore if another
+ * order of the number must be shown first
+ */
+export async function retryPurchase(
+	purchases: Purchases,
+	api: ApiClient,
+	token: string,
+	form: RetryForm,
+	orderer: Orderer | null = null
+): Promise<string> {
+	const { database, clock } = purchases;
+	let row = await loadRow(purchases, token);
+	if (row?.session_id == null) throw new Error('There is no purchase to pay again');
+	const successor = deriveSuccessorToken(token, row.session_id);
+	const next = await findRow(database.db, sha256(successor));
+	if (next && parsePaymentIds(next).length > 0)
+		return retryPurchase(purchases, api, successor, form, orderer);
+
+	const session = await api.getSession(row.session_id);
+	if (session.status === 'active' || session.status === 'activating') return token;
+	if (session.status === 'pending_payment') {
+		if (session.payment_id !== null) {
+			if ((await api.getPayment(session.payment_id)).status === 'pending') return token;
+			// The response that started this payment may have been lost.
+			row = await storePayment(database, row.id, session.payment_id, clock.now());
+		}
+		if (session.amount !== form.amount || session.currency !== form.currency) throw new PriceChanged();
+	}
+	const payable = session.status === 'pending_payment' && session.payment_method === form.paymentMethod;
+	const order = {
+		routerId: row.router_id,
+		duration: row.duration,
+		offerId: session.offer?.id ?? null,
+		...form
+	};
+	const relation = {
+		...{ replaces: session.id, keepsToken: true },
+		repeats: { purchaseId: row.id, token }
+	};
+	try {
+		if (!next && payable) {
+			await writeRetry(purchases, api, row, { phone: form.phone, orderer, ...listProofs(token, relation) });
+			if (await tryPayment(purchases, api, row, form.phone)) return token;
+		}
+		return await buyTime(purchases, api, successor, order, orderer, relation);
+	} catch (error) {
+		if (error instanceof PaidMeanwhile) return token;
+		throw error;
+	}
+}
+
+/** Compares a payment of the same session with other orders of its number, which may be another one than before. */
+const writeRetry = (
+	purchases: Purchases,
+	api: ApiClient,
+	row: PurchaseRow,
+	order: { phone: string; orderer: Orderer | null } & ReturnType<typeof listProofs>
+): Promise<boolean> =>
+	writeOrder(purchases, api, { routerId: row.router_id, ...order }, async (trx, columns, isFirst) => {
+		if (!(await isFirst())) return null;
+		await updateRow(trx, row.id, { ...columns, updated_at: purchases.clock.now() });
+		return true;
+	});
+
+/** Returns false if the same time can only be ordered in a new session. */
+async function tryPayment(
+	purchases: Purchases,
+	api: ApiClient,
+	row: PurchaseRow,
+	phone: string
+): Promise<boolean> {
+	try {
+		// After a lost response the same key finds the payment that started.
+		await startPayment(purchases, api, row, phone).catch((error: unknown) => {
+			if (!isUnanswered(error)) throw error;
+			return startPayment(purchases, api, row, phone);
+		});
+		return true;
+	} catch (error) {
+		// The payer may have been asked: only the page can tell, once the service answers.
+		if (isUnanswered(error)) return true;
+		if (error instanceof ApiProblem && NEEDS_NEW_SESSION.includes(error.code)) return false;
+		throw error;
+	}
+}
+
+/**
+ * Adds time, or buys a new pass if the old one has ended. Does nothing while a payment for it is pending.
+ * @param form `token` is the form's own: sent twice, it is one order
+ * @throws as `retryPurchase`; the purchase itself is not shown first, because its page has the form
+ */
+export async function extendPurchase(
+	purchases: Purchases,
+	api: ApiClient,
+	token: string,
+	{ token: formToken, ...form }: PurchaseForm & { token: string },
+	orderer: Orderer | null = null
+): Promise<void> {
+	const { db } = purchases.database;
+	const row = await loadRow(purchases, token);
+	const part = row && (await readPart(db, api, row));
+	if (!row || !part) throw new Error('There is no purchase to add time to');
+	const added = await readAddedParts(db, api, row);
+	const newest = added.at(-1);
+	if (newest?.payment?.status === 'pending') return;
+	const relation = {
+		replaces: newest && isUnpaid(newest.session) ? newest.session.id : null,
+		adds: { purchaseId: row.id, sessionId: findLastActive([part, ...added])?.id ?? null }
+	};
+	try {
+		await buyTime(purchases, api, formToken, { ...form, routerId: row.router_id }, orderer, relation);
+	} catch (error) {
+		if (!(error instanceof PaidMeanwhile)) throw error;
+	}
+	// Its code stays valid.
+	await updateRow(db, row.id, { updated_at: purchases.clock.now() });
+}
+
+/**
+ * Returns the token of what a form has ordered already, if nothing says that nothing was paid; null if there is none.
+ * @param form if complete: it may be another order from the page that made `token`
+ */
+export async function findOrdered(
+	purchases: Purchases,
+	api: ApiClient,
+	token: string,
+	form: PurchaseForm | null
+): Promise<string | null> {
+	if (form && (await mayBePaid(purchases, api, deriveFormToken(token, form))))
+		return deriveFormToken(token, form);
+	return (await mayBePaid(purchases, api, token)) ? token : null;
+}
+
+/** For a purchase or added time: not all payments have failed, or it was paid again. Waits for an order that is being placed. */
+async function mayBePaid(purchases: Purchases, api: ApiClient, token: string): Promise<boolean> {
+	const { db } = purchases.database;
+	const read = () => findRow(db, sha256(token));
+	const row = PURCHASE_TOKEN_PATTERN.test(token) ? await read() : null;
+	if (!row || purchases.isApiBuyer(row)) return false;
+	const isRefused = await purchases.completing.get(row.id)?.then(
+		() => false,
+		(error: unknown) => isRefusal(error) && !(error instanceof PaidMeanwhile)
+	);
+	// Its row is deleted in a moment.
+	if (isRefused) return false;
+	const ordered = await read();
+	const part = ordered && (await readPart(db, api, ordered));
+	if (ordered?.session_id == null || !part) return false;
+	if ([part.payment, ...part.otherPayments].some((payment) => payment?.status !== 'failed')) return true;
+	return (await findRow(db, sha256(deriveSuccessorToken(token, ordered.session_id)))) !== null;
+}
+
+const isRefusal = (error: unknown) =>
+	(error instanceof ApiProblem && !isInUse(error)) ||
+	error instanceof PriceChanged ||
+	error instanceof PaidMeanwhile;
+
+const isInUse = (error: unknown) => error instanceof ApiProblem && error.code === 'idempotency_key_in_use';
+
+const isRunning = (status: unknown) => status === 'active' || status === 'activating';
+
+/** A new order cancels such a session first, so that a late payment for it is refunded. */
+const isUnpaid = ({ status }: SessionBody) => status === 'pending_payment' || status === 'cancelled';
+
+/** The request may have taken effect; one that was limited did not. */
+const isUnanswered = (error: unknown) => error instanceof ApiUnavailable && !(error instanceof ApiLimited);
+
+const NEEDS_NEW_SESSION: readonly string[] = ['session_not_payable', 'payment_attempts_exceeded'];
