@@ -282,7 +282,7 @@ describe('an installation with too many unpaid prompts', () => {
 		expect(statuses).toEqual([...Array<number>(12).fill(303), 429]);
 	});
 
-	it('is shown in the overview of administrators', async () => {
+	it('is shown in the overview of administrators, and in the log', async () => {
 		const { api, server } = fixture();
 		const overview = await signInAs(server, 'admin');
 		const warning = 'accounts of the API that have not paid in 24 hours';
@@ -290,6 +290,10 @@ describe('an installation with too many unpaid prompts', () => {
 		expect((await overview.get('/admin')).text).not.toContain(warning);
 		await api.pay(await api.createSession(), numberEnding(silent));
 		expect((await overview.get('/admin')).text).toContain(warning);
+		await server.advance(minute);
+		await eventually('the log warns', () =>
+			Promise.resolve(server.stderr().includes('too many payment prompts are unpaid'))
+		);
 	});
 
 	it('sells on to networks that have paid, and tells others in their language when to try again', async () => {

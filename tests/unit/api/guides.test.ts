@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { EARNINGS_HOUR, MAX_PER_DAY, OUTAGE_MINUTES } from '../../../src/lib/server/alerts/find-alerts.ts';
+import {
+	EARNINGS_HOUR,
+	MAX_PER_DAY,
+	OUTAGE_MINUTES,
+	REVIEW_HOURS
+} from '../../../src/lib/server/alerts/find-alerts.ts';
 import { MAX_BODY_BYTES } from '../../../src/lib/server/http/read-body.ts';
 import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../../../src/lib/server/developer/webhook-delivery.ts';
 import { TOTAL_TIMEOUT_MS } from '../../../src/lib/server/developer/webhook-transport.ts';
@@ -51,6 +56,7 @@ it('the guide for owners has the numbers of the code', () => {
 	for (const sentence of [
 		`after ${OUTAGE_MINUTES} minutes without a response`,
 		`every morning at ${EARNINGS_HOUR} o'clock`,
+		`once one has waited ${REVIEW_HOURS} hours`,
 		`at most ${MAX_PER_DAY} messages in 24 hours`
 	]) {
 		expect(textOf('owners')).toContain(sentence);

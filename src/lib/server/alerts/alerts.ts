@@ -3,6 +3,7 @@ import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Locale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from '../billing/earnings/earnings.ts';
+import type { Payments } from '../billing/payments/payments.ts';
 import type { Channel, Notifications } from '../notifications/notifications.ts';
 import { fenceHandlers } from '#lib/server/jobs/jobs.ts';
 import { binder } from '#lib/server/platform/bind.ts';
@@ -10,16 +11,18 @@ import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
 import { findAlerts, FIND_ALERTS_JOB, type WriteAlert } from './find-alerts.ts';
 import * as store from './store.ts';
 
-export { MAX_PER_DAY, OUTAGE_MINUTES, EARNINGS_HOUR } from './find-alerts.ts';
+export { MAX_PER_DAY, OUTAGE_MINUTES, EARNINGS_HOUR, REVIEW_HOURS } from './find-alerts.ts';
 export type { Alert, WriteAlert } from './find-alerts.ts';
 export type { Channel } from '../notifications/notifications.ts';
 
-export const EVENTS = ['gateway', 'earnings'] as const;
+/** `reviews` is for administrators only. */
+export const EVENTS = ['gateway', 'earnings', 'reviews'] as const;
 export type AlertEvent = (typeof EVENTS)[number];
 
 export interface AlertsContext extends Base {
 	notifications: Notifications;
 	earnings: Pick<Earnings, 'today' | 'breakdown'>;
+	payments: Pick<Payments, 'crowdedPools'>;
 }
 
 const CODE_MS = 15 * 60_000;
@@ -29,7 +32,7 @@ const MAX_CODE_TRIES = 5;
 const CODES_A_DAY = 3;
 
 /**
- * Alerts of owners. Each channel of an account has one address and the events that it gets; it is
+ * Alerts of owners and administrators. Each channel of an account has one address and the events that it gets; it is
  * off until the person has entered a code that was sent to the address.
  */
 export function createAlerts(context: AlertsContext) {

@@ -12,6 +12,7 @@ import * as store from './store.ts';
  *
  * Gateways: an alert once the outage has lasted OUTAGE_MINUTES, and another at its end; `alert_outages` has the open ones.
  * Earnings: those of the day before, from EARNINGS_HOUR in the time zone of reports, when the sums are final.
+ * Reviews: decisions that wait, for administrators. Repeated only when a newer one has waited REVIEW_HOURS.
  * Limits: MAX_PER_DAY per channel, and MIN_INTERVAL_MS between alerts of a kind. An event over a limit is sent later,
  * together with others of its kind.
  */
@@ -23,11 +24,13 @@ const INTERVAL_MS = MINUTE_MS;
 /** Since the gateway's last message. */
 export const OUTAGE_MINUTES = 10;
 export const EARNINGS_HOUR = 7;
+export const REVIEW_HOURS = 12;
 export const MAX_PER_DAY = 12;
 const MIN_INTERVAL_MS = {
 	unresponsive: 30 * MINUTE_MS,
 	responding: 30 * MINUTE_MS,
-	earnings: HOUR_MS
+	earnings: HOUR_MS,
+	reviews: DAY_MS
 };
 
 type AlertsJob = Fenced<AlertsContext>;
@@ -40,7 +43,8 @@ interface Outage {
 
 export type Alert =
 	| { kind: 'unresponsive' | 'responding'; gateways: readonly Outage[] }
-	| { kind: 'earnings'; day: string; net: number; payments: number; currency: string };
+	| { kind: 'earnings'; day: string; net: number; payments: number; currency: string }
+	| { kind: 'reviews'; count: number };
 
 /** Writes an alert. `text` has no greeting and no link. */
 export type WriteAlert = (alert: Alert, locale: Locale) => { subject: string; text: string };
@@ -56,6 +60,8 @@ export async function findAlerts(context: AlertsJob, write: WriteAlert): Promise
 	await context.notifications.deleteOld();
 	await findOutages(context, run);
 	await findEarnings(context, run);
+	await findReviews(context, run);
+	await logUnpaidPrompts(context);
 	return run.now + INTERVAL_MS;
 }
 
@@ -100,6 +106,24 @@ async function findEarnings(context: AlertsJob, run: Run): Promise<void> {
 			note: (trx) => store.change(trx, channel.id, { earnings_day: day })
 		});
 	}
+}
+
+async function findReviews(context: AlertsJob, run: Run): Promise<void> {
+	const before = run.now - REVIEW_HOURS * HOUR_MS;
+	for (const channel of await store.waitingReviews(context.database.db, before)) {
+		const { id, count, newest } = channel;
+		await queueAlert(context, run, channel, {
+			alert: () => ({ kind: 'reviews', count }),
+			event: `${newest}`,
+			note: (trx) => store.change(trx, id, { review_id: newest })
+		});
+	}
+}
+
+async function logUnpaidPrompts({ payments, log }: AlertsJob): Promise<void> {
+	const pools = await payments.crowdedPools();
+	if (pools.length === 0) return;
+	log.warn({ part: 'security', from: pools }, 'too many payment prompts are unpaid: new buyers are refused');
 }
 
 interface Found {

@@ -1,4 +1,4 @@
-import type { Selectable, Updateable } from 'kysely';
+import { sql, type Selectable, type Updateable } from 'kysely';
 import type { Queries, Reads } from '#lib/server/db/database.ts';
 import type { AlertChannelsTable } from '#lib/server/db/schema.ts';
 
@@ -100,4 +100,17 @@ export const withoutEarningsOf = (queries: Reads, day: string) =>
 		.selectAll('alert_channels')
 		.where(({ or, eb }) => or([eb('earnings_day', 'is', null), eb('earnings_day', '<', day)]))
 		.orderBy('alert_channels.id')
+		.execute();
+
+/** Channels of administrators with reviews that are open since before a moment, the newest of them without an alert. */
+export const waitingReviews = (queries: Reads, before: number) =>
+	channelsFor(queries, 'reviews')
+		.innerJoin('reviews', (join) =>
+			join.on('reviews.resolved_at', 'is', null).on('reviews.opened_at', '<=', before)
+		)
+		.where('accounts.role', '=', 'admin')
+		.selectAll('alert_channels')
+		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.max('reviews.id').as('newest')])
+		.groupBy('alert_channels.id')
+		.having(sql<boolean>`max(reviews.id) > alert_channels.review_id`)
 		.execute();

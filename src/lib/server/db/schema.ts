@@ -695,7 +695,7 @@ export interface NotificationsTable {
 	/** null for a buyer. */
 	account_id: number | null;
 	channel: Channel;
-	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'buyer';
+	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'reviews' | 'buyer';
 	/** Names its reason, for example `purchase … 0`. */
 	key: string;
 	/** Email address, or number in E.164. */
@@ -728,6 +728,8 @@ export interface AlertChannelsTable {
 	code_tries: Generated<number>;
 	/** The last day whose takings were sent, YYYY-MM-DD. */
 	earnings_day: Generated<string | null>;
+	/** The newest review with an alert. */
+	review_id: Generated<number>;
 }
 
 /** An outage with an alert. */

@@ -65,6 +65,36 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(alert).toContain(`: ${net}. Paiements : 2.`);
 	});
 
+	it('payments that wait for a decision cause one alert, for administrators only', async () => {
+		const [owner, admin] = [await newOwner(fixture()), await newOwner(fixture(), 'admin')];
+		const [[typed, to], [adminTyped, adminTo]] = [newNumber(), newNumber()];
+		await switchOn(owner, 'sms', typed, to, ['reviews']);
+		await switchOn(admin, 'sms', adminTyped, adminTo, ['reviews']);
+		const choice = 'Payments that wait for a decision';
+		expect((await owner.get(PAGE)).text).not.toContain(choice);
+		expect((await admin.get(PAGE)).text).toContain(choice);
+		const { payment } = await fixture().buy({ router_id: await addRouter(fixture(), owner.accountId) });
+		const open = (reason: string) =>
+			fixture().sql.run(
+				'insert into reviews (payment_id, subject, reason, opened_at) values (?, ?, ?, ?)',
+				...[payment.id, `payment ${payment.id}`, reason, clockOf(fixture()).now()]
+			);
+		const alerts = () => textsTo(adminTo).slice(1);
+		await open('amount_mismatch');
+		await later(fixture(), 11 * hour);
+		await untilSent();
+		expect(alerts()).toEqual([]);
+		await later(fixture(), 2 * hour);
+		await later(fixture(), 30 * hour);
+		await untilSent();
+		expect(alerts()).toEqual(['Airtill: payments that have waited 12 hours for your decision: 1.']);
+		await open('refund_refused');
+		await later(fixture(), 13 * hour);
+		await untilSent();
+		expect(alerts()[1]).toMatch(/decision: 2\.$/);
+		expect(textsTo(to)).toHaveLength(1);
+	});
+
 	if (!runsAllOn(database)) return;
 
 	it('an alert that cannot be written does not stop those of others', async () => {

@@ -676,6 +676,7 @@ const createTables = ({ id, int, real, time, bool, end }: Dialect): string[] => 
 		code_until ${int},
 		code_tries ${int} not null default 0,
 		earnings_day text,
+		review_id ${int} not null default 0,
 		unique (account_id, channel)
 	${end}`,
 	`create table alert_outages (

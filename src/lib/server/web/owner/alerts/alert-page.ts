@@ -13,6 +13,7 @@ import {
 	MAX_PER_DAY,
 	OUTAGE_MINUTES,
 	EARNINGS_HOUR,
+	REVIEW_HOURS,
 	type AlertEvent,
 	type Channel
 } from '../../../alerts/alerts.ts';
@@ -27,11 +28,15 @@ const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	earnings: {
 		title: m.alerts_event_earnings(),
 		text: m.alerts_earnings_text({ time: apart(`${EARNINGS_HOUR}:00`) })
+	},
+	reviews: {
+		title: m.alerts_event_reviews(),
+		text: m.alerts_reviews_text({ hours: String(REVIEW_HOURS) })
 	}
 });
 
-export async function alertPage({ locals: { app }, url }: RequestEvent, { actor }: OwnerVisitor) {
-	const { accountId } = actor;
+export async function alertPage({ locals: { app }, url }: RequestEvent, { owner }: OwnerVisitor) {
+	const { id: accountId, role } = owner;
 	const { config, alerts, notifications } = app;
 	const words = eventWords();
 	const channels = await alerts.channels(accountId);
@@ -42,7 +47,10 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, { actor 
 		most: String(MAX_PER_DAY),
 		language: LANGUAGE_NAMES[currentLocale()],
 		example: apart(makePhoneHint(config.defaultRegion).example),
-		events: EVENTS.map((name) => ({ name, ...words[name] })),
+		events: EVENTS.filter((name) => name !== 'reviews' || role === 'admin').map((name) => ({
+			name,
+			...words[name]
+		})),
 		channels: channels
 			// The page of an installation without SMS does not mention them.
 			.filter(({ channel, canSend }) => channel === 'email' || canSend)

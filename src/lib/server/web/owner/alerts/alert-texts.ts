@@ -2,7 +2,7 @@ import { formatMoney } from '#lib/domain/money.ts';
 import { dateFormat } from '#lib/i18n/intl.ts';
 import type { Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { Alert, WriteAlert } from '../../../alerts/alerts.ts';
+import { REVIEW_HOURS, type Alert, type WriteAlert } from '../../../alerts/alerts.ts';
 
 /** Gateways that an alert names. */
 const MOST_NAMES = 3;
@@ -10,7 +10,8 @@ const MOST_NAMES = 3;
 const SUBJECTS = {
 	unresponsive: m.alerts_event_gateway,
 	responding: m.alerts_event_gateway,
-	earnings: m.alerts_event_earnings
+	earnings: m.alerts_event_earnings,
+	reviews: m.alerts_event_reviews
 };
 
 /** Jobs have no request, so every text gets its language here. */
@@ -37,6 +38,8 @@ function textOf(alert: Alert, { locale, timeZone }: { locale: Locale; timeZone: 
 			const money = formatMoney(alert.net, alert.currency, locale);
 			return m.alerts_earnings({ day: dayOf(alert.day, locale), money, count: `${alert.payments}` }, said);
 		}
+		case 'reviews':
+			return m.alerts_reviews({ count: `${alert.count}`, hours: `${REVIEW_HOURS}` }, said);
 	}
 }
 
