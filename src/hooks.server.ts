@@ -22,7 +22,7 @@ import { isApiPath, isGatewayEntry } from '#lib/server/http/machine-paths.ts';
 import { createLeadToOrigin, publicOrigin } from '#lib/server/http/origin.ts';
 import { setCommonHeaders } from '#lib/server/http/security-headers.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import { observeRequest } from '#lib/server/api/http/observe-request.ts';
+import { observeRequest } from '#lib/server/api/middleware.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';

@@ -1,5 +1,5 @@
 import { isEmail } from '#lib/domain/email.ts';
-import { type Account, hasRole, RATE_PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
+import { type Account, RATE_PLANS, ROLES, hasRole } from '#lib/server/accounts/accounts.ts';
 import type { App } from '#lib/server/app.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { defineCommand } from './command.ts';
@@ -47,7 +47,7 @@ export const accountCommands = [
 		options: OF_ACCOUNT,
 		async run({ values: { email }, open }) {
 			const app = await open();
-			await print(await app.signIn.invite(await accountOf(app.accounts, email), AUTHOR, originOf(app)));
+			await print(await app.signIn.invite(await accountOf(app, email), AUTHOR, originOf(app)));
 		}
 	}),
 	defineCommand({
@@ -57,7 +57,7 @@ export const accountCommands = [
 		options: OF_ACCOUNT,
 		async run({ values: { email }, open }) {
 			const app = await open();
-			const account = await accountOf(app.accounts, email);
+			const account = await accountOf(app, email);
 			const isRemoved = await app.signIn.removeSecondFactor(account, AUTHOR);
 			if (!isRemoved) throw new CommandError(`The account ${email} has no second factor.`);
 			console.error(`The second factor of ${email} is removed.`);
@@ -81,13 +81,13 @@ export const accountCommands = [
 			if (name.length > MAX_NAME_CHARACTERS) {
 				throw new UsageError(`--name is longer than ${MAX_NAME_CHARACTERS} characters.`);
 			}
-			const { accounts, apiKeys } = await open();
-			const { id, email, role: own } = await accountOf(accounts, values.account);
+			const app = await open();
+			const { id, email, role: own } = await accountOf(app, values.account);
 			const role: Account['role'] = values.role ?? own;
 			if (role === 'staff' || !hasRole(own, role)) {
 				throw new CommandError(`${email} has the role ${own}; its keys cannot have ${role}.`);
 			}
-			await print(await createKey(apiKeys, { accountId: id, name, role, actor: COMMAND_LINE }));
+			await print(await createKey(app.apiKeys, { accountId: id, name, role, actor: COMMAND_LINE }));
 			console.error(`Key "${plain(name)}" of ${email} (${role}). It is not shown again.`);
 		}
 	})

@@ -3,7 +3,7 @@ import type { App } from '#lib/server/app.ts';
 import { fail, type Finding, ok, warn } from '#lib/server/checks/finding.ts';
 import { storedFindings } from '#lib/server/checks/gateways.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { offlineReason, opensAt, type RouterRow } from '#lib/server/routers/routers.ts';
+import { type RouterRow, offlineReason, opensAt } from '#lib/server/routers/routers.ts';
 import { findRouter } from './services.ts';
 
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECOND_MS } from '#lib/domain/time/time.ts';
-import { hasDemoAccounts } from '#lib/server/accounts/demo-accounts.ts';
+import { hasDemoAccounts } from '#lib/server/accounts/accounts.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import { fail, type Finding, ok, warn } from '#lib/server/checks/finding.ts';
 import { checkGateways } from '#lib/server/checks/gateways.ts';
@@ -54,7 +54,7 @@ async function* examine(env: Context['env']): AsyncGenerator<Finding> {
 async function* checkServices(config: Config): AsyncGenerator<Finding> {
 	const app = await openApp(config);
 	try {
-		if (config.mode === 'live' && (await hasDemoAccounts(app.accounts))) {
+		if (config.mode === 'live' && (await hasDemoAccounts(app))) {
 			yield fail('database', 'live mode refuses a database with demo data', 'use a new, empty database');
 		}
 		yield* await Promise.all(app.operators.all().map(operatorFinding));

@@ -22,6 +22,7 @@ import {
 	tableLine,
 	UsageError
 } from './terminal.ts';
+import { isGatewayVerified } from '#lib/server/routers/routers.ts';
 
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 const SETTING_OPTIONS = {
@@ -161,7 +162,7 @@ const registerCommands = [
 			const fresh = (['radiusSecret', 'token'] as const).filter((name) => !before.credentials[name]);
 			await print(gatewayText(gateway, app.config, fresh));
 			console.error(`Configure it again if it needs the change: "gateways config ${name}".`);
-			if (!(await app.routers.verifiedBy(gateway))) {
+			if (!(await isGatewayVerified(app.routers, gateway))) {
 				console.error('Nothing is sold there until the gateway has responded.');
 			}
 		}
@@ -201,7 +202,7 @@ const registerCommands = [
 			const gateway = await app.gateways.rotate((await knownGateway(app, name)).id, rotation);
 			const shown = SECRET_NAMES.filter((which) => rotation[which] !== null);
 			await print(gatewayText(gateway, app.config, shown));
-			if (!(await app.routers.verifiedBy(gateway))) {
+			if (!(await isGatewayVerified(app.routers, gateway))) {
 				console.error('Nothing is sold there until the gateway has responded with the new configuration.');
 			}
 		}

@@ -1,13 +1,13 @@
 import { ACCESS_KINDS, endsByItself } from '#lib/domain/access-kind.ts';
 import { MAX_PASS_DEVICES } from '#lib/server/passes/access-kinds.ts';
 import {
-	IMPORT_FIELDS,
-	NEEDED_FIELDS,
-	readRouters,
 	type ColumnMap,
-	type ImportField
-} from '#lib/server/routers/import/import-rows.ts';
-import { importRouters } from '#lib/server/routers/import/import-routers.ts';
+	IMPORT_FIELDS,
+	type ImportField,
+	NEEDED_FIELDS,
+	importRouters,
+	readRouters
+} from '#lib/server/routers/import.ts';
 import { readPrice } from '#lib/server/routers/router-fields.ts';
 import { defineCommand } from './command.ts';
 import { AUTHOR, ownerOf, ownRouter } from './services.ts';

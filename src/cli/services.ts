@@ -1,11 +1,17 @@
-import { type Account, type Accounts, hasRole } from '#lib/server/accounts/accounts.ts';
+import {
+	type Account,
+	hasRole,
+	findAccountByEmail,
+	listAccountsWithRole
+} from '#lib/server/accounts/accounts.ts';
 import { type App, createApp } from '#lib/server/app.ts';
 import type { Config, DatabaseConfig } from '#lib/server/config/config.ts';
 import { demoAccounts } from '#lib/server/demo/accounts.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
-import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
+import { listRouterRows as pageOfRouters } from '#lib/server/routers/store.ts';
+import type { RouterRow } from '#lib/server/routers/routers.ts';
 import { CommandError, isExpected, UsageError } from './terminal.ts';
 
 /** Actor in the audit log. */
@@ -60,8 +66,8 @@ export async function knownGateway(app: App, name: string): Promise<RegisteredGa
 	return gateway;
 }
 
-export async function accountOf(accounts: Accounts, email: string): Promise<Account> {
-	const account = await accounts.findByEmail(email);
+export async function accountOf(app: App, email: string): Promise<Account> {
+	const account = await findAccountByEmail(app, email);
 	if (!account) throw new CommandError(`There is no account ${email}; create it with "accounts create".`);
 	return account;
 }
@@ -71,7 +77,7 @@ const MAX_OWNERS_NAMED = 10;
 /** Returns the account that new routers belong to: the given one, or the only owner. @throws CommandError */
 export async function ownerOf(app: App, email: string | undefined): Promise<Account> {
 	if (email === undefined) return onlyOwner(app);
-	const account = await accountOf(app.accounts, email);
+	const account = await accountOf(app, email);
 	if (!hasRole(account.role, 'owner')) {
 		throw new CommandError(`${account.email} has the role ${account.role}; owner or admin is needed.`);
 	}
@@ -79,7 +85,7 @@ export async function ownerOf(app: App, email: string | undefined): Promise<Acco
 }
 
 async function onlyOwner(app: App): Promise<Account> {
-	const owners = () => app.accounts.withRole('owner', MAX_OWNERS_NAMED);
+	const owners = () => listAccountsWithRole(app, 'owner', MAX_OWNERS_NAMED);
 	const found = await owners();
 	// A new sandbox gets its demo accounts here, not at its first start.
 	if (found.length === 0 && app.config.demo) await demoAccounts(app);

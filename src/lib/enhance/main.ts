@@ -9,14 +9,14 @@ import { goLater, keepAddress } from './go.ts';
 import { locate } from './locate.ts';
 import { loadMap } from './load-map.ts';
 import { payForm } from './pay-form.ts';
-import { poll } from './poll.ts';
+import { pollPage } from '../purchase/poll.ts';
 import { refresh } from './refresh.ts';
 import { sendOnce } from './send-once.ts';
 
 const ALL = [
 	sendOnce,
 	payForm,
-	poll,
+	pollPage,
 	refresh,
 	countDown,
 	copy,

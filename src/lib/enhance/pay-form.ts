@@ -1,4 +1,4 @@
-import { OWN_TIME, ownDuration, payablePrice, type PricedRouter } from '../checkout/price.ts';
+import { OWN_TIME, type PricedRouter, ownDuration, payablePrice } from '../purchase/quote.ts';
 import { formatMoney } from '../domain/money.ts';
 import {
 	ANY_PAYMENT_METHOD,

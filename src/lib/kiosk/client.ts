@@ -1,10 +1,9 @@
 /** Purchase tokens travel in request bodies only: browsers and logs keep addresses. */
-import type { SignInInstructions } from '../checkout/sign-in-instructions.ts';
-import type { FormErrors, PayAgain } from '../checkout/pay-form.ts';
-import type { PhoneHint } from '../checkout/phone-hint.ts';
-import type { PurchaseState } from '../checkout/purchase/state.ts';
-import type { Waits } from '../checkout/purchase/waits.ts';
-import type { PricedRouter } from '../checkout/price.ts';
+import type { SignInInstructions } from '../purchase/sign-in.ts';
+import type { FormErrors, PayAgain } from '../purchase/pay-form.ts';
+import type { PhoneHint } from '../purchase/phone-hint.ts';
+import type { PurchaseState, Waits } from '../purchase/state.ts';
+import type { PricedRouter } from '../purchase/quote.ts';
 
 export interface KioskRouter extends PricedRouter {
 	id: number;

@@ -16,9 +16,8 @@ import {
 import { RouterWatch } from './router-watch.ts';
 import { ShownPurchase } from './shown-purchase.svelte.ts';
 import { offeredMethods } from '../domain/payment-methods/payment-methods.ts';
-import { chargingMethods } from '../checkout/price.ts';
-import { choiceWords } from '../checkout/quote.ts';
-import { namedChoice, timeValue, type FormErrors } from '../checkout/pay-form.ts';
+import { chargingMethods, choiceWords } from '../purchase/quote.ts';
+import { type FormErrors, namedChoice, timeValue } from '../purchase/pay-form.ts';
 
 interface KioskSettings {
 	base: string;

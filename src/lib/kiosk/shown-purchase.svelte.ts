@@ -1,5 +1,5 @@
 /** The purchase on the kiosk's screen: reads it, and follows its state while it is shown. */
-import { backoffMs, watchPurchase } from '../checkout/purchase/poller.ts';
+import { backoffMs, watchPurchase } from '../purchase/poll.ts';
 import { asForm, type Found, type KioskClient, type KioskPurchase } from './client.ts';
 
 const LATE_PAUSE_MS = 2000;

@@ -3,7 +3,7 @@ import type { Base } from './base.ts';
 import { createAlerts, type WriteAlert } from './alerts/alerts.ts';
 import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
-import { createAccounts, type Accounts } from './accounts/accounts.ts';
+import { DEMO_EMAILS } from './accounts/accounts.ts';
 import { openApiKeys } from './developer/api-keys.ts';
 import { KnownRouters, type ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './branding/branding.ts';
@@ -12,7 +12,6 @@ import { systemClock, type Clock } from './platform/clock.ts';
 import { setHomeRegion } from '#lib/domain/phone.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
-import { DEMO_EMAILS } from './accounts/demo-accounts.ts';
 import { createGateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/transport.ts';
 import { createSeenDevices } from './gateways/captive-sessions/seen-device.ts';
@@ -41,10 +40,9 @@ import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
 import { openPurchases } from './portal/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
-import { createRequestLog } from './developer/request-log/request-log.ts';
+import { openRequestLog, stopRequestLog } from './developer/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
-import { createOffers } from './offers/offers.ts';
-import { createRouters, type Routers } from './routers/routers.ts';
+import { type Routers, findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
@@ -54,13 +52,10 @@ import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
 import { openPortal } from './open-portal.ts';
 import { createOwnerViews } from './owner/views/views.ts';
-import { deliver } from './developer/webhooks/delivery.ts';
-import { DELIVERY_JOB } from './developer/webhooks/store.ts';
-import { createFanOut } from './developer/webhooks/fan-out.ts';
-import { mailNotices } from './developer/webhooks/notices.ts';
-import { createTransport } from './developer/webhooks/transport/transport.ts';
-import { createUpkeep, UPKEEP_JOB } from './developer/webhooks/upkeep.ts';
-import { createWebhooks } from './developer/webhooks/webhooks.ts';
+import { DELIVERY_JOB, insertDeliveries, sendDelivery } from './developer/webhook-delivery.ts';
+import { UPKEEP_JOB, keepWebhooks, sendNotice } from './developer/webhook-upkeep.ts';
+import { openWebhookTransport } from './developer/webhook-transport.ts';
+import type { Webhooks } from './developer/webhooks.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
@@ -81,8 +76,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const { sandbox, http, operators } = await openOperators(base);
 	const sales = createSales(base, operators);
 	const network = createNetwork(base, sales);
-	const accounts = createAccounts(base);
-	const developer = createDeveloper(base, accounts);
+	const developer = createDeveloper(base);
 	const notifications = createNotifications({ ...base, ...developer, http });
 	const alerts = createAlerts({ ...base, ...sales, notifications });
 	const portal = createPortal(base, { ...sales, ...network, ...developer });
@@ -97,7 +91,6 @@ export async function createApp(config: Config, options: Options = {}) {
 		...developer,
 		...portal,
 		operators,
-		accounts,
 		notifications,
 		alerts,
 		checks: createChecks({ ...base, ...sales, operators }),
@@ -112,7 +105,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		/** Settles payments by hand; null in live mode. */
 		/** Only for the process that serves pages. */
 		async openPortal() {
-			const key = await openPortal({ ...base, ...sales, ...developer, accounts });
+			const key = await openPortal({ ...base, ...sales, ...developer });
 			if (key !== null) portal.api.key = key;
 		},
 		/** The command line, which has no sentences of pages, does not start the jobs. */
@@ -145,7 +138,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			network.gatewayHealth.stop();
 			await jobs.stop();
 			await developer.signIn.stop();
-			await developer.requestLog.stop();
+			await stopRequestLog(developer.requestLog);
 			await Promise.all([http.stop(), network.transport.stop()]);
 			await database.close();
 		}
@@ -179,10 +172,10 @@ async function openOperators(base: Base) {
 function createSales(base: Base, operators: Operators) {
 	const { clock, database, secrets } = base;
 	const branding = createBranding(database, clock);
-	const routers = createRouters({ ...base, operators, branding });
-	const events = createEvents(base, createFanOut(base));
+	const routers = openRouters({ ...base, operators, branding });
+	const events = createEvents(base, (trx, event) => insertDeliveries(base, trx, event));
 	const gateways = createGateways(database, clock, secrets);
-	const passes = createPasses({ ...base, routers });
+	const passes = createPasses(base);
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const sessions = createSessions({
 		...{ ...base, events, routers, operators, passes, provisioning, gateways }
@@ -191,7 +184,7 @@ function createSales(base: Base, operators: Operators) {
 	const reviews = createReviews(base);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(base);
-	const offers = createOffers({ ...base, operators, routers, gateways });
+	const offers = { ...base, operators, routers, gateways };
 	const sold = { sessions, changes, reviews, payments, events, earnings };
 	return { branding, routers, offers, gateways, passes, ...sold };
 }
@@ -208,7 +201,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			deviceReturned: (device) => access.deviceReturned(device),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash),
-			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
+			isVerified: (gateway) => isGatewayVerified(sales.routers, gateway)
 		}
 	});
 	const access: Access = createAccess({ ...base, ...sales, captiveSessions, transport });
@@ -225,7 +218,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	};
 }
 
-function createDeveloper(base: Base, accounts: Accounts) {
+function createDeveloper(base: Base) {
 	const { config, clock, log, database, secrets } = base;
 	const mailer = createMailer(config);
 	const rules = {
@@ -234,19 +227,20 @@ function createDeveloper(base: Base, accounts: Accounts) {
 		isTest: config.mode === 'sandbox',
 		ownHosts: [`localhost:${config.port}`, ...(config.origin === null ? [] : [new URL(config.origin).host])]
 	};
-	const notify = mailNotices({ accounts, mailer, origin: config.origin });
+	const delivery = { ...base, transport: openWebhookTransport(rules) };
+	const notices = { ...base, mailer };
 	return {
 		mailer,
 		apiKeys: openApiKeys(base),
-		signIn: createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS }),
-		webhooks: createWebhooks({ ...base, rules }),
+		signIn: createSignIn({ ...base, mailer, demoEmails: DEMO_EMAILS }),
+		webhooks: { ...base, rules } satisfies Webhooks,
 		jobHandlers: {
-			...fenceHandlers({ ...base, transport: createTransport(rules) }, { [DELIVERY_JOB]: deliver }),
+			...fenceHandlers(delivery, { [DELIVERY_JOB]: sendDelivery }),
 			// Without the fence: it changes rows by their age, and leases each notice.
-			[UPKEEP_JOB]: createUpkeep({ ...base, notify })
+			[UPKEEP_JOB]: () => keepWebhooks({ ...base, notify: (endpoint) => sendNotice(notices, endpoint) })
 		},
 		rateLimits: createRateLimits(database, clock, log),
-		requestLog: createRequestLog(base),
+		requestLog: openRequestLog(base),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets)
 	};
@@ -279,6 +273,6 @@ function createPortal(
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, log),
 		/** null with a remote API, which does not tell when its closed routers open. */
-		openingTimes: remoteApi ? null : routers.openingTimes
+		openingTimes: remoteApi ? null : (ids: readonly number[]) => findOpeningTimes(routers, ids)
 	};
 }

@@ -1,15 +1,13 @@
 import { opensRunningPasses } from './passes/passes.ts';
 import type { Base } from './base.ts';
 import { ConfigError } from './config/config.ts';
-import { hasDemoAccounts } from './accounts/demo-accounts.ts';
-import type { Accounts } from './accounts/accounts.ts';
+import { hasDemoAccounts, findAccountByEmail, ensureAccount } from './accounts/accounts.ts';
 import { type ApiKeys, PORTAL_KEY, ensureDerivedKey, listKeys } from './developer/api-keys.ts';
 import type { Gateways } from './gateways/gateways.ts';
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
-interface PortalContext extends Pick<Base, 'config' | 'clock' | 'database' | 'secrets'> {
-	accounts: Accounts;
+interface PortalContext extends Base {
 	apiKeys: ApiKeys;
 	gateways: Gateways;
 }
@@ -20,14 +18,14 @@ interface PortalContext extends Pick<Base, 'config' | 'clock' | 'database' | 'se
  * @throws ConfigError
  */
 export async function openPortal(context: PortalContext): Promise<string | null> {
-	const { config, accounts, apiKeys, gateways } = context;
-	if (config.mode === 'live') await refuseDemoData(accounts, apiKeys);
+	const { config, apiKeys, gateways } = context;
+	if (config.mode === 'live') await refuseDemoData(context, apiKeys);
 	if (config.remoteApi) {
 		await refuseGateways(gateways);
 		return null;
 	}
 	await refuseOtherSecret(context);
-	return portalKey(accounts, apiKeys);
+	return portalKey(context, apiKeys);
 }
 
 /** With another secret, buyers whose time runs lose their passwords, and gateways their keys. */
@@ -54,9 +52,9 @@ async function refuseGateways(gateways: Gateways): Promise<void> {
  * Demo routers would sell for real money, and the sandbox printed the passwords of demo accounts. An installation that
  * has been live before still starts, because it has buyers; `doctor` reports it.
  */
-async function refuseDemoData(accounts: Accounts, apiKeys: ApiKeys): Promise<void> {
-	if (!(await hasDemoAccounts(accounts))) return;
-	const portal = await accounts.findByEmail(PORTAL_ACCOUNT.email);
+async function refuseDemoData(base: Base, apiKeys: ApiKeys): Promise<void> {
+	if (!(await hasDemoAccounts(base))) return;
+	const portal = await findAccountByEmail(base, PORTAL_ACCOUNT.email);
 	const keys = portal ? await listKeys(apiKeys, portal.id) : [];
 	if (keys.some(({ hint }) => hint.startsWith('atl_live_'))) return;
 	throw new ConfigError([
@@ -65,7 +63,7 @@ async function refuseDemoData(accounts: Accounts, apiKeys: ApiKeys): Promise<voi
 }
 
 /** Derives the portal's key from the secret: all processes share it and none stores it. */
-async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> {
-	const { id: accountId } = await accounts.ensure(PORTAL_ACCOUNT);
+async function portalKey(base: Base, apiKeys: ApiKeys): Promise<string> {
+	const { id: accountId } = await ensureAccount(base, PORTAL_ACCOUNT);
 	return ensureDerivedKey(apiKeys, { accountId, name: PORTAL_KEY, role: 'app' });
 }

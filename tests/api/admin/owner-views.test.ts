@@ -81,7 +81,7 @@ it('shows each page as the owner sees it, with a banner and without secrets', as
 		expect(seen.html).toContain(`action="${account}?/stop"`);
 		expect(seen.html).not.toContain('/sign-out"');
 		// Forms of a page that stays open after the view must not act for the administrator. A search changes nothing.
-		expect(seen.html.includes('<fieldset class="read-only" disabled')).toBe(place !== 'help');
+		expect(seen.html.includes('<fieldset class="read-only" disabled')).toBe(place !== 'customers');
 		expect(seen.html).not.toContain(token);
 		for (const secret of Object.values(secrets[0] ?? {})) expect(seen.html).not.toContain(String(secret));
 	}

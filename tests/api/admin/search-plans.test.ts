@@ -10,7 +10,7 @@ import {
 	openRefunds,
 	openReviews
 } from '#lib/server/monitoring/monitoring.ts';
-import { foundRouters } from '../../../src/lib/server/routers/read-routers.ts';
+import { findRouters } from '../../../src/lib/server/routers/routers.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 import { useQueryPlans } from '../../support/database/query-plans.ts';
 
@@ -89,7 +89,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		['by id', { name: '', ids: [4711] }]
 	])('routers %s are found without a scan', async (_what, search) => {
 		const { database, db, planOf } = plans();
-		const find = () => foundRouters({ ...database, db }, search, 20, 50);
+		const find = () => findRouters({ ...database, db }, search, 20, 50);
 		expect((await find()).length).toBeGreaterThan(0);
 		expect(await planOf(find)).not.toMatch(SCANS);
 	});

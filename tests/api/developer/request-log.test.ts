@@ -6,11 +6,14 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import {
-	createRequestLog,
 	KEPT_CALLS,
 	type NewEntry,
-	type RequestLog
-} from '#lib/server/developer/request-log/request-log.ts';
+	type RequestLog,
+	openRequestLog,
+	noteCall,
+	listRecentCalls,
+	stopRequestLog
+} from '#lib/server/developer/request-log.ts';
 import { anEntry } from '../../support/api/request-log.ts';
 import { createDatabaseOn } from '../../support/database/postgres.ts';
 import { DATABASES, eventually, insertKey, useFixture, type Fixture } from '../../support/server/fixture.ts';
@@ -106,11 +109,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		beforeAll(async () => {
 			url = database === 'sqlite' ? `file:${folder}/a.db` : await createDatabaseOn(inject('postgresUrl'));
 			open = await openDatabase(url, { poolSize: 4 });
-			log = createRequestLog({ database: open, clock, log: silent });
+			log = openRequestLog({ database: open, clock, log: silent });
 			account = await newAccount();
 		});
 		afterAll(async () => {
-			await log.stop();
+			await stopRequestLog(log);
 			await open.close();
 			rmSync(folder, { recursive: true, force: true });
 		});
@@ -136,16 +139,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('keeps the last 1,000 calls of each account, and no more of another’s account', async () => {
 			const quiet = await newAccount();
 			account = await newAccount();
-			log.note(entry(1, quiet));
+			noteCall(log, entry(1, quiet));
 			for (let number = 1; number <= KEPT_CALLS + 4_000; number += 1) {
-				log.note(entry(number));
-				if (number % 200 === 0) await log.recent(account.accountId, { before: null, limit: 1 });
+				noteCall(log, entry(number));
+				if (number % 200 === 0) await listRecentCalls(log, account.accountId, { before: null, limit: 1 });
 			}
-			const found = await log.recent(account.accountId, { before: null, limit: 5_000 });
+			const found = await listRecentCalls(log, account.accountId, { before: null, limit: 5_000 });
 			expect(numbers(found)).toEqual(
 				Array.from({ length: KEPT_CALLS }, (_, index) => KEPT_CALLS + 4_000 - index)
 			);
-			expect(await log.recent(quiet.accountId, { before: null, limit: 10 })).toHaveLength(1);
+			expect(await listRecentCalls(log, quiet.accountId, { before: null, limit: 10 })).toHaveLength(1);
 			const look = await openSql(url);
 			const rows = await look.count(
 				'select count(*) from request_log where account_id = ?',
@@ -158,17 +161,19 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('of several processes loses nothing', async () => {
 			account = await newAccount();
 			const others = [await openDatabase(url, { poolSize: 2 }), await openDatabase(url, { poolSize: 2 })];
-			const logs = others.map((other) => createRequestLog({ database: other, clock, log: silent }));
+			const logs = others.map((other) => openRequestLog({ database: other, clock, log: silent }));
 			for (let round = 0; round < 10; round += 1) {
-				for (const one of [log, ...logs]) for (let call = 0; call < 10; call += 1) one.note(entry(call));
-				await Promise.all(logs.map((one) => one.recent(account.accountId, { before: null, limit: 1 })));
+				for (const one of [log, ...logs]) for (let call = 0; call < 10; call += 1) noteCall(one, entry(call));
+				await Promise.all(
+					logs.map((one) => listRecentCalls(one, account.accountId, { before: null, limit: 1 }))
+				);
 			}
 			await eventually('all calls are written', async () => {
-				for (const one of logs) await one.recent(account.accountId, { before: null, limit: 1 });
-				return (await log.recent(account.accountId, { before: null, limit: 999 })).length >= 300;
+				for (const one of logs) await listRecentCalls(one, account.accountId, { before: null, limit: 1 });
+				return (await listRecentCalls(log, account.accountId, { before: null, limit: 999 })).length >= 300;
 			});
-			expect(await log.recent(account.accountId, { before: null, limit: 999 })).toHaveLength(300);
-			await Promise.all(logs.map((one) => one.stop()));
+			expect(await listRecentCalls(log, account.accountId, { before: null, limit: 999 })).toHaveLength(300);
+			await Promise.all(logs.map((one) => stopRequestLog(one)));
 			await Promise.all(others.map((other) => other.close()));
 		});
 
@@ -176,10 +181,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			account = await newAccount();
 			const started = performance.now();
 			for (let number = 1; number <= 50_000; number += 1) {
-				log.note(entry(number, { accountId: 1_000_000 + (number % 40_000) }));
+				noteCall(log, entry(number, { accountId: 1_000_000 + (number % 40_000) }));
 			}
 			expect((performance.now() - started) / 50_000).toBeLessThan(0.2);
-			expect(await log.recent(1_000_000 + 9_999, { before: null, limit: 10 })).toHaveLength(1);
+			expect(await listRecentCalls(log, 1_000_000 + 9_999, { before: null, limit: 10 })).toHaveLength(1);
 		});
 	});
 });

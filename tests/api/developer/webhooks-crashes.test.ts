@@ -6,6 +6,7 @@ import { arrived, INSECURE, newPath, quiet, register, useWebhooks } from '../../
 import { openSql } from '../../support/database/sql.ts';
 import { DATABASES, eventually, SECRET, useFixture } from '../../support/server/fixture.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
+import { findWebhook, replayFailedDeliveries } from '#lib/server/developer/webhooks.ts';
 
 const hour = 60 * 60_000;
 /** A dead process keeps its deliveries for so long. */
@@ -77,7 +78,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await api.createSession();
 			await eventually(
 				'the endpoint is disabled',
-				async () => (await webhooks.find(accountId, endpoint.id))?.status === 'disabled'
+				async () => (await findWebhook(webhooks, accountId, endpoint.id))?.status === 'disabled'
 			);
 			await holder.run('commit');
 			await holder.close();
@@ -87,7 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				return jobs === 0;
 			});
 			await register(api, endpoint.url, ['session.created']);
-			expect(await webhooks.replayFailed(accountId, endpoint.id, 0)).toBe(2);
+			expect(await replayFailedDeliveries(webhooks, accountId, endpoint.id, 0)).toBe(2);
 		});
 
 	it('kill -9 during a delivery: it arrives again with the same id and body', async () => {

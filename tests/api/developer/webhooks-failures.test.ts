@@ -12,6 +12,12 @@ import {
 	verified,
 	type Registered
 } from '../../support/api/webhooks.ts';
+import {
+	findWebhook,
+	listDeliveries,
+	findDelivery,
+	replayFailedDeliveries
+} from '#lib/server/developer/webhooks.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -34,7 +40,7 @@ beforeEach(async () => {
 /** The endpoint's newest delivery once so many attempts are noted. */
 const after = (attempts: number) =>
 	eventually(`${attempts} attempts`, async () => {
-		const [delivery] = await hooks().webhooks.deliveries(accountId, endpoint.id, {
+		const [delivery] = await listDeliveries(hooks().webhooks, accountId, endpoint.id, {
 			before: null,
 			limit: 1
 		});
@@ -61,7 +67,7 @@ it('are tried ten times by the schedule, with the same id and bytes and a new ti
 	expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
 	expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10);
 	for (const one of received) verified(one, endpoint.secret);
-	const { log } = (await webhooks.delivery(accountId, id)) ?? { log: [] };
+	const { log } = (await findDelivery(webhooks, accountId, id)) ?? { log: [] };
 	expect(log).toHaveLength(10);
 	for (const attempt of log) {
 		expect(attempt).toEqual({
@@ -83,13 +89,13 @@ it('a receiver that recovers gets missed events', async () => {
 	receiver.reply(path, (_, index) => ({ status: index === 0 ? 500 : 204 }));
 	await api.createSession();
 	await after(1);
-	expect(await webhooks.find(accountId, endpoint.id)).toMatchObject({
+	expect(await findWebhook(webhooks, accountId, endpoint.id)).toMatchObject({
 		failingSince: expect.any(Number),
 		lastSuccessAt: null
 	});
 	await fixture().server.advance(6 * second);
 	expect(await after(2)).toMatchObject({ status: 'delivered', lastStatusCode: 204, nextAttemptAt: null });
-	expect(await webhooks.find(accountId, endpoint.id)).toMatchObject({
+	expect(await findWebhook(webhooks, accountId, endpoint.id)).toMatchObject({
 		failingSince: null,
 		lastSuccessAt: expect.any(Number)
 	});
@@ -147,13 +153,13 @@ it('410 disables the endpoint at once with its pending deliveries; later events 
 	receiver.reply(path, { status: 410 });
 	await api.createSession();
 	await eventually('it is disabled', async () => {
-		const found = await webhooks.find(accountId, endpoint.id);
+		const found = await findWebhook(webhooks, accountId, endpoint.id);
 		return found?.status === 'disabled' && found.disabledReason === 'gone';
 	});
 	await quiet(fixture(), endpoint.id);
 	await api.createSession();
 	const page = { before: null, limit: 10 };
-	const all = await webhooks.deliveries(accountId, endpoint.id, page);
+	const all = await listDeliveries(webhooks, accountId, endpoint.id, page);
 	expect(all.map(({ status, lastFailure, attempts }) => [status, lastFailure, attempts])).toEqual([
 		['failed', 'endpoint_disabled', 0],
 		['failed', null, 1],
@@ -164,13 +170,13 @@ it('410 disables the endpoint at once with its pending deliveries; later events 
 
 	// Registered again it is enabled, and what was kept may be replayed.
 	receiver.reply(path, { status: 200 });
-	expect(await webhooks.replayFailed(accountId, endpoint.id, 0)).toBe(0);
+	expect(await replayFailedDeliveries(webhooks, accountId, endpoint.id, 0)).toBe(0);
 	expect(await register(api, endpoint.url, ['session.created'])).toMatchObject({ status: 'active' });
 	expect(receiver.at(path)).toHaveLength(2);
-	expect(await webhooks.replayFailed(accountId, endpoint.id, 0)).toBe(3);
+	expect(await replayFailedDeliveries(webhooks, accountId, endpoint.id, 0)).toBe(3);
 	const received = await arrived(receiver, path, 5);
 	expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
-	expect(await webhooks.deliveries(accountId, endpoint.id, { ...page, status: 'failed' })).toEqual([]);
+	expect(await listDeliveries(webhooks, accountId, endpoint.id, { ...page, status: 'failed' })).toEqual([]);
 });
 
 it('five days with ten failures and no success disable it (the details are in webhooks-upkeep.test.ts)', async () => {
@@ -181,14 +187,14 @@ it('five days with ten failures and no success disable it (the details are in we
 	await quiet(fixture(), endpoint.id);
 	await fixture().server.advance(5 * day);
 	const found = await eventually('it is disabled', async () => {
-		const one = await webhooks.find(accountId, endpoint.id);
+		const one = await findWebhook(webhooks, accountId, endpoint.id);
 		return one?.status === 'disabled' && one;
 	});
 	expect(found).toMatchObject({ disabledReason: 'failing' });
 	await quiet(fixture(), endpoint.id);
 	const { length } = receiver.at(path);
 	await api.createSession();
-	const [newest] = await webhooks.deliveries(accountId, endpoint.id, { before: null, limit: 1 });
+	const [newest] = await listDeliveries(webhooks, accountId, endpoint.id, { before: null, limit: 1 });
 	expect(newest).toMatchObject({ status: 'failed', lastFailure: 'endpoint_disabled', attempts: 0 });
 	expect(receiver.at(path)).toHaveLength(length);
 });

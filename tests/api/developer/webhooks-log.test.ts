@@ -13,6 +13,17 @@ import {
 	verified,
 	type Registered
 } from '../../support/api/webhooks.ts';
+import {
+	findWebhook,
+	deleteWebhook,
+	rotateWebhookSecret,
+	setWebhookStatus,
+	sendTestWebhook,
+	listDeliveries,
+	findDelivery,
+	replayDelivery,
+	replayFailedDeliveries
+} from '#lib/server/developer/webhooks.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const page = { before: null, limit: 100 };
@@ -29,7 +40,7 @@ beforeEach(async () => {
 	endpoint = await register(api, hooks().receiver.url + path, ['session.created']);
 });
 
-const deliveries = () => hooks().webhooks.deliveries(accountId, endpoint.id, page);
+const deliveries = () => listDeliveries(hooks().webhooks, accountId, endpoint.id, page);
 const delivered = async (count: number) =>
 	eventually(`${count} delivered`, async () => {
 		const all = await deliveries();
@@ -42,7 +53,7 @@ it('the log has request and answer of each attempt, the number masked, the first
 	const session = await api.createSession();
 	const [delivery] = await delivered(1);
 	const [received] = receiver.at(path);
-	const detail = await webhooks.delivery(accountId, delivery?.id ?? 0);
+	const detail = await findDelivery(webhooks, accountId, delivery?.id ?? 0);
 	expect(detail).toMatchObject({
 		endpointId: endpoint.id,
 		eventId: received?.headers['webhook-id'],
@@ -77,7 +88,7 @@ it('stores a response that is not text or contains NUL', async () => {
 	receiver.reply(path, { status: 200, body: Buffer.from([0x61, 0x00, 0xff, 0x62]) });
 	await api.createSession();
 	const [delivery] = await delivered(1);
-	const detail = await webhooks.delivery(accountId, delivery?.id ?? 0);
+	const detail = await findDelivery(webhooks, accountId, delivery?.id ?? 0);
 	expect(detail?.log).toMatchObject([{ response: 'a\uFFFD\uFFFDb' }]);
 });
 
@@ -93,11 +104,14 @@ it('lists deliveries in pages, newest first, and filters by status', async () =>
 	expect(all.map(({ status }) => status)).toEqual([
 		...['delivered', 'delivered', 'pending', 'delivered', 'delivered']
 	]);
-	const first = await webhooks.deliveries(accountId, endpoint.id, { before: null, limit: 2 });
-	const rest = await webhooks.deliveries(accountId, endpoint.id, { before: first[1]?.id ?? 0, limit: 9 });
+	const first = await listDeliveries(webhooks, accountId, endpoint.id, { before: null, limit: 2 });
+	const rest = await listDeliveries(webhooks, accountId, endpoint.id, {
+		before: first[1]?.id ?? 0,
+		limit: 9
+	});
 	expect([...first, ...rest]).toEqual(all);
 	const pending = { before: null, limit: 9, status: 'pending' } as const;
-	expect(await webhooks.deliveries(accountId, endpoint.id, pending)).toEqual([all[2]]);
+	expect(await listDeliveries(webhooks, accountId, endpoint.id, pending)).toEqual([all[2]]);
 });
 
 it('a delivery is replayed with the same id and body and a new timestamp, as one more attempt', async () => {
@@ -105,14 +119,14 @@ it('a delivery is replayed with the same id and body and a new timestamp, as one
 	await api.createSession();
 	const [delivery] = await delivered(1);
 	await fixture().server.advance(5_000);
-	expect(await webhooks.replay(accountId, delivery?.id ?? 0)).toBe(true);
+	expect(await replayDelivery(webhooks, accountId, delivery?.id ?? 0)).toBe(true);
 	const [first, second] = await arrived(receiver, path, 2);
 	expect(verified(second, endpoint.secret)).toEqual(verified(first, endpoint.secret));
 	expect(second?.raw).toBe(first?.raw);
 	expect(second?.headers['webhook-timestamp']).not.toBe(first?.headers['webhook-timestamp']);
 	await quiet(fixture(), endpoint.id);
 	expect(await deliveries()).toMatchObject([{ id: delivery?.id, attempts: 2, status: 'delivered' }]);
-	expect((await webhooks.delivery(accountId, delivery?.id ?? 0))?.log).toHaveLength(2);
+	expect((await findDelivery(webhooks, accountId, delivery?.id ?? 0))?.log).toHaveLength(2);
 });
 
 it.each([200, 500])(
@@ -127,13 +141,13 @@ it.each([200, 500])(
 		await arrived(receiver, path, 1);
 		const [inFlight] = await deliveries();
 		expect(inFlight).toMatchObject({ status: 'pending', attempts: 0 });
-		expect(await webhooks.replay(accountId, inFlight?.id ?? 0)).toBe(true);
+		expect(await replayDelivery(webhooks, accountId, inFlight?.id ?? 0)).toBe(true);
 		answer(undefined);
 		const [first, second] = await arrived(receiver, path, 2);
 		// The schedule alone would wait for 5 s after a failure.
 		expect((second?.at ?? 0) - (first?.at ?? 0)).toBeLessThan(4_000);
 		await delivered(1);
-		const detail = await webhooks.delivery(accountId, inFlight?.id ?? 0);
+		const detail = await findDelivery(webhooks, accountId, inFlight?.id ?? 0);
 		expect(detail).toMatchObject({ status: 'delivered', attempts: 2, nextAttemptAt: null });
 		expect(detail?.log.map(({ response }) => response)).toEqual(['first', 'second']);
 	}
@@ -160,13 +174,13 @@ it('replays all that failed since a time, and nothing else', async () => {
 	receiver.reply(path, { status: 200 });
 	await api.createSession();
 	await arrived(receiver, path, 5);
-	expect(await webhooks.replayFailed(accountId, endpoint.id, (old?.createdAt ?? 0) + 1)).toBe(2);
+	expect(await replayFailedDeliveries(webhooks, accountId, endpoint.id, (old?.createdAt ?? 0) + 1)).toBe(2);
 	await arrived(receiver, path, 7);
 	await quiet(fixture(), endpoint.id);
 	expect((await deliveries()).map(({ status, attempts }) => `${status} ${attempts}`)).toEqual([
 		...['delivered 1', 'delivered 2', 'delivered 2', 'failed 2']
 	]);
-	expect(await webhooks.replayFailed(accountId, endpoint.id, 0)).toBe(1);
+	expect(await replayFailedDeliveries(webhooks, accountId, endpoint.id, 0)).toBe(1);
 	await arrived(receiver, path, 8);
 });
 
@@ -175,7 +189,7 @@ it('a replayed delivery that fails again is retried by the schedule', async () =
 	await api.createSession();
 	const [delivery] = await delivered(1);
 	receiver.reply(path, { status: 500 });
-	await webhooks.replay(accountId, delivery?.id ?? 0);
+	await replayDelivery(webhooks, accountId, delivery?.id ?? 0);
 	await arrived(receiver, path, 2);
 	await quiet(fixture(), endpoint.id);
 	await fixture().server.advance(6_000);
@@ -187,14 +201,14 @@ it('webhook.test goes to that endpoint only, once, whatever it is registered for
 	const other = newPath();
 	await register(api, receiver.url + other, ['webhook.test', 'session.created']);
 	receiver.reply(path, { status: 500 });
-	const id = await webhooks.sendTest(accountId, endpoint.id);
+	const id = await sendTestWebhook(webhooks, accountId, endpoint.id);
 	const [received] = await arrived(receiver, path);
 	const body = verified(received, endpoint.secret);
 	expect(body).toMatchObject({ type: 'webhook.test', data: { message: expect.any(String) } });
 	await quiet(fixture(), endpoint.id);
-	expect(await webhooks.delivery(accountId, id ?? 0)).toMatchObject({ status: 'failed', attempts: 1 });
+	expect(await findDelivery(webhooks, accountId, id ?? 0)).toMatchObject({ status: 'failed', attempts: 1 });
 	// A test says nothing about the endpoint's health.
-	expect(await webhooks.find(accountId, endpoint.id)).toMatchObject({ failingSince: null });
+	expect(await findWebhook(webhooks, accountId, endpoint.id)).toMatchObject({ failingSince: null });
 	await fixture().server.advance(60_000);
 	await api.createSession();
 	await arrived(receiver, other);
@@ -204,17 +218,17 @@ it('webhook.test goes to that endpoint only, once, whatever it is registered for
 
 it('a rotated secret: for 24 hours two signatures, the new one first; then one', async () => {
 	const { webhooks, receiver } = hooks();
-	const fresh = await webhooks.rotateSecret(accountId, endpoint.id);
+	const fresh = await rotateWebhookSecret(webhooks, accountId, endpoint.id);
 	expect(fresh).toMatch(WEBHOOK_SECRET);
 	expect(fresh).not.toBe(endpoint.secret);
-	const until = (await webhooks.find(accountId, endpoint.id))?.hasOldSecretUntil ?? 0;
+	const until = (await findWebhook(webhooks, accountId, endpoint.id))?.hasOldSecretUntil ?? 0;
 	await api.createSession();
 	const [both] = await arrived(receiver, path);
 	expect(String(both?.headers['webhook-signature']).split(' ')).toHaveLength(2);
 	expect(verified(both, fresh)).toEqual(verified(both, endpoint.secret));
 
 	await fixture().server.advance(day);
-	expect(await webhooks.find(accountId, endpoint.id)).toMatchObject({ hasOldSecretUntil: null });
+	expect(await findWebhook(webhooks, accountId, endpoint.id)).toMatchObject({ hasOldSecretUntil: null });
 	await api.createSession();
 	const [, one] = await arrived(receiver, path, 2);
 	expect(String(one?.headers['webhook-signature'])).toMatch(/^v1,\S+$/);
@@ -227,16 +241,16 @@ it('a disabled endpoint gets no deliveries, replays or tests; enabled again, it 
 	const { webhooks, receiver } = hooks();
 	await api.createSession();
 	const [delivery] = await delivered(1);
-	expect(await webhooks.setStatus(accountId, endpoint.id, 'disabled')).toBe(true);
-	expect(await webhooks.find(accountId, endpoint.id)).toMatchObject({
+	expect(await setWebhookStatus(webhooks, accountId, endpoint.id, 'disabled')).toBe(true);
+	expect(await findWebhook(webhooks, accountId, endpoint.id)).toMatchObject({
 		status: 'disabled',
 		disabledReason: 'manual'
 	});
 	await api.createSession();
-	expect(await webhooks.replay(accountId, delivery?.id ?? 0)).toBe(false);
-	expect(await webhooks.replayFailed(accountId, endpoint.id, 0)).toBe(0);
-	expect(await webhooks.sendTest(accountId, endpoint.id)).toBeNull();
-	expect(await webhooks.setStatus(accountId, endpoint.id, 'active')).toBe(true);
+	expect(await replayDelivery(webhooks, accountId, delivery?.id ?? 0)).toBe(false);
+	expect(await replayFailedDeliveries(webhooks, accountId, endpoint.id, 0)).toBe(0);
+	expect(await sendTestWebhook(webhooks, accountId, endpoint.id)).toBeNull();
+	expect(await setWebhookStatus(webhooks, accountId, endpoint.id, 'active')).toBe(true);
 	const session = await api.createSession();
 	await arrived(receiver, path, 2);
 	const [, second] = receiver.at(path);
@@ -250,9 +264,9 @@ it('is deleted with its log, also during a delivery', async () => {
 	receiver.reply(path, { status: 200, afterMs: 300 });
 	await api.createSession();
 	await arrived(receiver, path);
-	expect(await webhooks.remove(accountId, endpoint.id)).toBe(true);
-	expect(await webhooks.find(accountId, endpoint.id)).toBeNull();
-	expect(await webhooks.remove(accountId, endpoint.id)).toBe(false);
+	expect(await deleteWebhook(webhooks, accountId, endpoint.id)).toMatchObject({ id: endpoint.id });
+	expect(await findWebhook(webhooks, accountId, endpoint.id)).toBeNull();
+	expect(await deleteWebhook(webhooks, accountId, endpoint.id)).toBeNull();
 	await api.createSession();
 	for (const text of [
 		'select count(*) from webhook_deliveries where endpoint_id = ?',

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { createUpkeep, type Notify } from '../../../src/lib/server/developer/webhooks/upkeep.ts';
+import type { EndpointRow } from '../../../src/lib/server/developer/webhook-delivery.ts';
+import { keepWebhooks } from '../../../src/lib/server/developer/webhook-upkeep.ts';
 import { createDatabaseOn } from '../../support/database/postgres.ts';
 import { DATABASES } from '../../support/server/fixture.ts';
 
@@ -19,7 +20,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	let folder: string;
 	let database: Database;
 	let now: number;
-	let told: Parameters<Notify>[0][];
+	let told: EndpointRow[];
 	let isMailDown: boolean;
 	let sweep: () => Promise<number>;
 	let accountId: number;
@@ -46,7 +47,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	const newSweep = () =>
-		createUpkeep({
+		keepWebhooks.bind(null, {
 			database,
 			clock: { now: () => now },
 			log: createLog('silent'),

@@ -4,7 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { openApiDocument } from '../../../src/lib/server/api/document/document.ts';
+import { buildDocument } from '../../../src/lib/server/api/document.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -120,4 +120,4 @@ let shared: ApiDocument | null = null;
 
 /** The document of this source tree; built when it is first asked for. */
 export const apiDocument = (): ApiDocument =>
-	(shared ??= new ApiDocument(openApiDocument() as unknown as Json));
+	(shared ??= new ApiDocument(buildDocument() as unknown as Json));

@@ -1,4 +1,4 @@
-import type { NewEntry } from '#lib/server/developer/request-log/request-log.ts';
+import type { NewEntry } from '#lib/server/developer/request-log.ts';
 
 /** A call as the request log keeps it. */
 export const anEntry: NewEntry = {

@@ -1,8 +1,8 @@
 /** The routes of the API as tests read them. */
 import type { z } from 'zod';
 import type { ProblemCode } from '../../../src/lib/server/contract/problems.ts';
-import { codesOf } from '../../../src/lib/server/api/route.ts';
-import { ROUTES as DEFINITIONS } from '../../../src/lib/server/api/routes/index.ts';
+import { listErrorCodes } from '../../../src/lib/server/api/endpoint.ts';
+import { ROUTES as DEFINITIONS } from '../../../src/lib/server/api/api.ts';
 
 const schemaOf = (part: { content: { 'application/json': { schema: z.ZodType } } } | undefined) =>
 	part?.content['application/json'].schema;
@@ -38,6 +38,6 @@ export const ROUTES: readonly TestRoute[] = DEFINITIONS.map((route) => {
 		response: schemaOf(route.responses[200] ?? route.responses[201]),
 		status,
 		repeated,
-		codes: codesOf(route)
+		codes: listErrorCodes(route)
 	};
 });

@@ -7,7 +7,7 @@ import { openDatabase, type Database } from '../../../src/lib/server/db/database
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { createJobs } from '#lib/server/jobs/jobs.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { createWebhooks, type Webhooks } from '../../../src/lib/server/developer/webhooks/webhooks.ts';
+import type { Webhooks } from '../../../src/lib/server/developer/webhooks.ts';
 import type { Api } from './api.ts';
 import { startReceiver, type Received, type Receiver } from './receiver.ts';
 import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
@@ -50,13 +50,13 @@ async function openWebhooks(
 ): Promise<{ webhooks: Webhooks; database: Database; close(): Promise<void> }> {
 	const clock = fixture.server;
 	const database = await openDatabase(clock.databaseUrl, { poolSize: 2 });
-	const webhooks = createWebhooks({
+	const webhooks: Webhooks = {
 		database,
 		secrets: createSecrets(SECRET),
 		clock,
 		jobs: createJobs(database, clock, createLog('silent')),
 		rules: { allowInsecure: true, ownHosts: [] }
-	});
+	};
 	return { webhooks, database, close: () => database.close() };
 }
 

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp, type App } from '../../../src/lib/server/app.ts';
 import { loadConfig } from '../../../src/lib/server/config/config.ts';
 import { createApi } from '../../../src/lib/server/api/api.ts';
-import { endpoint, type Route } from '../../../src/lib/server/api/endpoint.ts';
-import { defineRoute } from '../../../src/lib/server/api/route.ts';
-import { listRouters } from '../../../src/lib/server/api/routes/routers.ts';
+import { type Route, defineRoute, endpoint } from '../../../src/lib/server/api/endpoint.ts';
+import { listRouters } from '../../../src/lib/server/api/routers.ts';
 import { createKey } from '#lib/server/developer/api-keys.ts';
+import { createAccount } from '#lib/server/accounts/accounts.ts';
 
 const origin = 'http://airtill.example';
 const retired = defineRoute({
@@ -30,7 +30,11 @@ beforeAll(async () => {
 	folder = mkdtempSync(path.join(tmpdir(), 'airtill-deprecation-'));
 	const config = loadConfig({ DATABASE_URL: `file:${folder}/a.db`, DATA_DIR: folder });
 	app = await createApp(config, { clock: { now: () => now } });
-	const account = await app.accounts.create({ email: 'a@tests.invalid', role: 'app', plan: 'default' });
+	const account = await createAccount(app, {
+		email: 'a@tests.invalid',
+		role: 'app',
+		plan: 'default'
+	});
 	if (!account) throw new Error('No account was made');
 	key = await createKey(app.apiKeys, { accountId: account.id, name: 'test', role: 'app' });
 });

@@ -1,11 +1,11 @@
 /** Tests that the contract assertions reject wrong responses. */
 import { describe, expect, it } from 'vitest';
 import { ordered } from '../../../src/lib/server/contract/examples.ts';
-import { problemExample } from '../../../src/lib/server/api/document/problem-responses.ts';
+import { buildProblemExample } from '../../../src/lib/server/api/endpoint.ts';
 import type { ProblemCode } from '../../../src/lib/server/contract/problems.ts';
-import { startPayment } from '../../../src/lib/server/api/routes/payments.ts';
-import { getRouter } from '../../../src/lib/server/api/routes/routers.ts';
-import { createSession } from '../../../src/lib/server/api/routes/sessions.ts';
+import { startPayment } from '../../../src/lib/server/api/payments.ts';
+import { getRouter } from '../../../src/lib/server/api/routers.ts';
+import { createSession } from '../../../src/lib/server/api/sessions.ts';
 import { apiDocument, asJson, type Documented } from '../../support/api/document.ts';
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8' };
@@ -26,7 +26,7 @@ function refused(
 	body: Change = {},
 	operation: Documented['operation'] = startPayment
 ): Documented {
-	const value = problemExample(code);
+	const value = buildProblemExample(code);
 	const headers = new Headers({ ...HEADERS, 'content-type': 'application/problem+json' });
 	return { operation, status: 400, headers, body: { ...asJson(value), ...body } };
 }

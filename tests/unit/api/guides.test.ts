@@ -9,16 +9,16 @@ import {
 	REVIEW_HOURS
 } from '../../../src/lib/server/alerts/find-alerts.ts';
 import { MAX_BODY_BYTES } from '../../../src/lib/server/http/read-body.ts';
-import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../../../src/lib/server/developer/webhooks/schedule.ts';
-import { TOTAL_TIMEOUT_MS } from '../../../src/lib/server/developer/webhooks/transport/transport.ts';
+import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../../../src/lib/server/developer/webhook-delivery.ts';
+import { TOTAL_TIMEOUT_MS } from '../../../src/lib/server/developer/webhook-transport.ts';
 import {
 	DISABLE_AFTER_MS,
 	KEEP_MS,
 	MIN_FAILURES,
 	NOTIFY_AFTER_MS
-} from '../../../src/lib/server/developer/webhooks/upkeep.ts';
+} from '../../../src/lib/server/developer/webhook-upkeep.ts';
 import { MAX_ENDPOINTS, MAX_URL_LENGTH } from '../../../src/lib/server/contract/webhooks.ts';
-import { OLD_SECRET_MS } from '../../../src/lib/server/developer/webhooks/webhooks.ts';
+import { OLD_SECRET_MS } from '../../../src/lib/server/developer/webhooks.ts';
 
 const textOf = (name: string) =>
 	readFileSync(fileURLToPath(new URL(`../../../src/docs/${name}.md`, import.meta.url)), 'utf8').replace(

@@ -1,15 +1,15 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../../src/lib/server/contract/problems.ts';
-import { openApiDocument } from '../../../src/lib/server/api/document/document.ts';
+import { buildDocument } from '../../../src/lib/server/api/document.ts';
+import { eventExample } from '../../../src/lib/server/contract/examples.ts';
 import { EVENT_NAMES } from '../../../src/lib/server/contract/webhooks.ts';
-import { eventExample } from '../../../src/lib/server/api/document/webhooks.ts';
-import { defineRoute } from '../../../src/lib/server/api/route.ts';
-import { listRouters } from '../../../src/lib/server/api/routes/routers.ts';
+import { defineRoute } from '../../../src/lib/server/api/endpoint.ts';
+import { listRouters } from '../../../src/lib/server/api/routers.ts';
 import { ROUTES } from '../../support/api/routes.ts';
 import { asJson, at, createAjv, pointer, resolved } from '../../support/api/document.ts';
 
-const document = asJson(openApiDocument());
+const document = asJson(buildDocument());
 const ajv = createAjv().addSchema(document, 'document');
 
 interface Found {
@@ -91,7 +91,7 @@ describe('the document', () => {
 
 	it('marks an operation that goes away', () => {
 		const deprecation = { since: '2027-01-01', sunset: '2028-01-01', successor: null };
-		const marked = openApiDocument([defineRoute({ ...listRouters, deprecation })]);
+		const marked = buildDocument([defineRoute({ ...listRouters, deprecation })]);
 		const operation = asJson(at(marked, 'paths', '/routers', 'get'));
 		expect(operation['deprecated']).toBe(true);
 		expect(operation['x-deprecation']).toEqual(deprecation);

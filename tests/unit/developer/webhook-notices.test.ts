@@ -1,6 +1,6 @@
 /** The mails about webhooks that do not work. */
 import { expect, it } from 'vitest';
-import { noticeMail } from '../../../src/lib/server/developer/webhooks/notices.ts';
+import { formatNotice } from '../../../src/lib/server/developer/webhook-upkeep.ts';
 
 const endpoint = {
 	id: 7,
@@ -10,7 +10,7 @@ const endpoint = {
 const to = { email: 'dev@shop.invalid', origin: 'https://airtill.example' };
 
 it('on the third day the account learns what fails, since when, and where to look', () => {
-	const mail = noticeMail({ ...endpoint, notice: 'failing', disabled_reason: null }, to);
+	const mail = formatNotice({ ...endpoint, notice: 'failing', disabled_reason: null }, to);
 	expect(mail).toMatchObject({
 		to: 'dev@shop.invalid',
 		subject: 'Webhook to app.example.com has failed for three days'
@@ -21,10 +21,10 @@ it('on the third day the account learns what fails, since when, and where to loo
 });
 
 it('when it is disabled the account learns why, and what becomes of its events', () => {
-	const failing = noticeMail({ ...endpoint, notice: 'disabled', disabled_reason: 'failing' }, to);
+	const failing = formatNotice({ ...endpoint, notice: 'disabled', disabled_reason: 'failing' }, to);
 	expect(failing.subject).toBe('Webhook to app.example.com is disabled');
 	expect(failing.text).toContain('kept for 30 days');
-	const gone = noticeMail(
+	const gone = formatNotice(
 		{ ...endpoint, notice: 'disabled', disabled_reason: 'gone' },
 		{ ...to, origin: null }
 	);

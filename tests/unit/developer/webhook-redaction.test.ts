@@ -1,10 +1,13 @@
 /** The delivery log holds no secret and no full phone number, whatever was sent and answered. */
 import { expect, it } from 'vitest';
-import { redactBody, redactResponse } from '../../../src/lib/server/developer/webhooks/redact.ts';
-import { newSecret } from '../../../src/lib/server/developer/webhooks/signature.ts';
+import {
+	createWebhookSecret,
+	redactBody,
+	redactResponse
+} from '../../../src/lib/server/developer/webhook-delivery.ts';
 
 it('an answer that repeats numbers and secrets is kept without them', () => {
-	const secret = newSecret();
+	const secret = createWebhookSecret();
 	const kept = redactResponse(`phone +256772123456 or 0772123456, ${secret} and atl_test_abcDEF123\0`);
 	expect(kept).toBe('phone … or …, whsec_… and atl_test_…\uFFFD');
 });
@@ -17,7 +20,7 @@ it('what signed the request is not kept, though nothing says that it is a secret
 		expect(redactResponse(`signed by ${written}!`, [secret])).toBe('signed by …!');
 	}
 	const filler = '.'.repeat(1_000);
-	expect(redactResponse(filler + bare.slice(0, 24), [newSecret(), secret])).toBe(`${filler}…`);
+	expect(redactResponse(filler + bare.slice(0, 24), [createWebhookSecret(), secret])).toBe(`${filler}…`);
 	expect(redactResponse(`${'.'.repeat(1_012)} k7mq-x2vd-9`)).toBe(`${'.'.repeat(1_012)} …`);
 });
 

@@ -1,6 +1,9 @@
 /** Retries of a failed webhook (wire format 5.4). */
 import { describe, expect, it } from 'vitest';
-import { nextAttemptAt, type FailedAttempt } from '../../../src/lib/server/developer/webhooks/schedule.ts';
+import {
+	type FailedAttempt,
+	computeNextAttempt
+} from '../../../src/lib/server/developer/webhook-delivery.ts';
 
 const second = 1_000;
 const hour = 3_600 * second;
@@ -9,7 +12,7 @@ const start = Date.parse('2026-11-21T09:00:00.000Z');
 const failed: FailedAttempt = { tries: 1, now: start, statusCode: 500, retryAfter: null };
 /** Seconds from a failed attempt to the next, without jitter. */
 const waits = (attempt: Partial<FailedAttempt>) => {
-	const next = nextAttemptAt({ ...failed, ...attempt }, 0.5);
+	const next = computeNextAttempt({ ...failed, ...attempt }, 0.5);
 	return next === null ? null : (next - start) / second;
 };
 
@@ -27,7 +30,7 @@ describe('after a failed attempt', () => {
 			[0.25, 0.95],
 			[0.999_999_9, 1.1]
 		] as const) {
-			const next = nextAttemptAt({ ...failed, tries: 4 }, random);
+			const next = computeNextAttempt({ ...failed, tries: 4 }, random);
 			expect(next).toBeCloseTo(start + 2 * hour * share, -1);
 		}
 	});

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../../src/lib/domain/ip-address.ts';
 import type { Address } from '../../../src/lib/server/platform/ssrf/ssrf-lookup.ts';
 import {
-	createTransport,
-	type Outcome
-} from '../../../src/lib/server/developer/webhooks/transport/transport.ts';
+	type Outcome,
+	openWebhookTransport,
+	postWebhook
+} from '../../../src/lib/server/developer/webhook-transport.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 let receiver: Receiver;
@@ -30,7 +31,7 @@ describe('a name', () => {
 
 	/** Sends to a name whose answers are these, one after the other; insecure, so that the receiver could be reached. */
 	function transportFor(answers: Address[][], isAllowed: (address: string) => boolean) {
-		return createTransport({
+		return openWebhookTransport({
 			allowInsecure: true,
 			ownHosts: [],
 			isAllowed,
@@ -41,7 +42,7 @@ describe('a name', () => {
 
 	it('is asked at connect, and leads where it says', async () => {
 		const transport = transportFor([[four('127.0.0.1')]], () => true);
-		expect(await transport.send(outgoing(url()), never())).toMatchObject({ statusCode: 200 });
+		expect(await postWebhook(transport, outgoing(url()), never())).toMatchObject({ statusCode: 200 });
 		expect([asked, receiver.at(path).length]).toEqual([1, 1]);
 		expect(receiver.at(path)[0]?.headers.host).toBe(`app.example.com:${port()}`);
 	});
@@ -57,7 +58,9 @@ describe('a name', () => {
 		['a public address and one of IPv6 inside', [four('93.184.215.14'), six('::1')]]
 	])('that leads to %s is not called', async (_what, answer) => {
 		const transport = transportFor([answer], isPublicAddress);
-		expect(await transport.send(outgoing(url()), never())).toEqual({ failure: 'address_not_allowed' });
+		expect(await postWebhook(transport, outgoing(url()), never())).toEqual({
+			failure: 'address_not_allowed'
+		});
 		expect([asked, receiver.at(path).length]).toEqual([1, 0]);
 	});
 
@@ -65,33 +68,35 @@ describe('a name', () => {
 		// The first answer stands for a public address: it is one that the guard lets pass.
 		const stand = '127.0.0.2';
 		const transport = transportFor([[four(stand)], [four('127.0.0.1')]], (address) => address === stand);
-		await transport.send(outgoing(url()), never());
+		await postWebhook(transport, outgoing(url()), never());
 		const before = receiver.at(path).length;
-		expect(await transport.send(outgoing(url()), never())).toEqual({ failure: 'address_not_allowed' });
+		expect(await postWebhook(transport, outgoing(url()), never())).toEqual({
+			failure: 'address_not_allowed'
+		});
 		expect([asked, receiver.at(path).length]).toEqual([2, before]);
 	});
 
 	it('is asked once for an attempt: what was checked is what is called', async () => {
 		const transport = transportFor([[four('127.0.0.1')], [four('127.0.0.9')]], (a) => a === '127.0.0.1');
-		expect(await transport.send(outgoing(url()), never())).toMatchObject({ statusCode: 200 });
+		expect(await postWebhook(transport, outgoing(url()), never())).toMatchObject({ statusCode: 200 });
 		expect(asked).toBe(1);
 	});
 
 	it('without an address, or that cannot be resolved, is a failure', async () => {
 		const empty = transportFor([[]], () => true);
-		expect(await empty.send(outgoing(url()), never())).toEqual({ failure: 'name_not_found' });
-		const unknown = createTransport({
+		expect(await postWebhook(empty, outgoing(url()), never())).toEqual({ failure: 'name_not_found' });
+		const unknown = openWebhookTransport({
 			allowInsecure: true,
 			ownHosts: [],
 			resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
 		});
-		expect(await unknown.send(outgoing(url()), never())).toEqual({ failure: 'name_not_found' });
+		expect(await postWebhook(unknown, outgoing(url()), never())).toEqual({ failure: 'name_not_found' });
 	});
 });
 
 it('an address in the URL is refused before each send: no name is asked for it', async () => {
 	let asked = 0;
-	const transport = createTransport({
+	const transport = openWebhookTransport({
 		allowInsecure: false,
 		ownHosts: ['airtill.example'],
 		resolve: async () => ((asked += 1), [four('93.184.215.14')])
@@ -103,7 +108,9 @@ it('an address in the URL is refused before each send: no name is asked for it',
 		`http://app.example.com:${port()}/literal`,
 		'https://airtill.example/literal'
 	]) {
-		expect(await transport.send(outgoing(url), never()), url).toEqual({ failure: 'address_not_allowed' });
+		expect(await postWebhook(transport, outgoing(url), never()), url).toEqual({
+			failure: 'address_not_allowed'
+		});
 	}
 	expect([asked, receiver.at('/literal').length]).toEqual([0, 0]);
 });
@@ -112,16 +119,22 @@ it('a program on this machine is reached by its loopback names only where that i
 	const rules = { allowInsecure: false, ownHosts: ['localhost:3000'] };
 	for (const host of ['127.0.0.1', 'localhost']) {
 		const to = outgoing(`http://${host}:${port()}/here-${host}`);
-		const open = createTransport({ ...rules, allowThisMachine: true });
-		expect(await open.send(to, never()), host).toMatchObject({ statusCode: 200 });
-		expect(await createTransport(rules).send(to, never()), host).toEqual({ failure: 'address_not_allowed' });
+		const open = openWebhookTransport({ ...rules, allowThisMachine: true });
+		expect(await postWebhook(open, to, never()), host).toMatchObject({ statusCode: 200 });
+		expect(await postWebhook(openWebhookTransport(rules), to, never()), host).toEqual({
+			failure: 'address_not_allowed'
+		});
 		expect(receiver.at(`/here-${host}`)).toHaveLength(1);
 	}
 });
 
 describe('a receiver', () => {
 	const send = (path: string, signal = never()): Promise<Outcome> =>
-		createTransport({ allowInsecure: true, ownHosts: [] }).send(outgoing(receiver.url + path), signal);
+		postWebhook(
+			openWebhookTransport({ allowInsecure: true, ownHosts: [] }),
+			outgoing(receiver.url + path),
+			signal
+		);
 
 	it('gets a POST with exactly the body and headers', async () => {
 		await send('/plain');
@@ -198,8 +211,8 @@ describe('a receiver', () => {
 		const gone = await startReceiver();
 		const url = gone.url;
 		await gone.stop();
-		const transport = createTransport({ allowInsecure: true, ownHosts: [] });
-		expect(await transport.send(outgoing(url), never())).toEqual({ failure: 'connection_failed' });
+		const transport = openWebhookTransport({ allowInsecure: true, ownHosts: [] });
+		expect(await postWebhook(transport, outgoing(url), never())).toEqual({ failure: 'connection_failed' });
 	});
 
 	it('that says Retry-After is quoted', async () => {

@@ -1,7 +1,7 @@
 /** Rules for webhook URLs that need no lookup (wire format 5.5), and public addresses. */
 import { describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../../src/lib/domain/ip-address.ts';
-import { urlRefusal } from '../../../src/lib/server/developer/webhooks/transport/url-rules.ts';
+import { checkWebhookUrl } from '../../../src/lib/server/developer/webhook-transport.ts';
 
 const strict = {
 	allowInsecure: false,
@@ -35,7 +35,7 @@ describe('a webhook URL', () => {
 		`https://${label}.example/`,
 		`https://app.example.com/${'x'.repeat(2048 - 'https://app.example.com/'.length)}`
 	])('%s is allowed', (url) => {
-		expect(urlRefusal(url, strict)).toBeNull();
+		expect(checkWebhookUrl(url, strict)).toBeNull();
 	});
 
 	it.each([
@@ -116,19 +116,21 @@ describe('a webhook URL', () => {
 		// longer once it is written out
 		`https://app.example.com/${'ü'.repeat(500)}`
 	])('%s is refused', (url) => {
-		expect(urlRefusal(url, strict)).toMatch(/\.$/);
+		expect(checkWebhookUrl(url, strict)).toMatch(/\.$/);
 	});
 
 	it('is refused in test mode with the setting that allows it, if one does', () => {
 		const test = { ...strict, isTest: true };
 		const setting = 'WEBHOOK_ALLOW_INSECURE=1';
-		expect(urlRefusal('http://app.example.com/', test)).toMatch(/^Use https\. .*WEBHOOK_ALLOW_INSECURE=1/);
-		expect(urlRefusal('https://192.168.1.5/', test)).toContain(setting);
-		expect(urlRefusal('http://app.example.com/', strict)).toBe('Use https.');
+		expect(checkWebhookUrl('http://app.example.com/', test)).toMatch(
+			/^Use https\. .*WEBHOOK_ALLOW_INSECURE=1/
+		);
+		expect(checkWebhookUrl('https://192.168.1.5/', test)).toContain(setting);
+		expect(checkWebhookUrl('http://app.example.com/', strict)).toBe('Use https.');
 		for (const url of ['ftp://app.example.com/', 'https://u@app.example.com/', 'https://airtill.example/']) {
-			expect(urlRefusal(url, test), url).not.toContain(setting);
+			expect(checkWebhookUrl(url, test), url).not.toContain(setting);
 		}
-		expect(urlRefusal('https://app.example.com/', test)).toBeNull();
+		expect(checkWebhookUrl('https://app.example.com/', test)).toBeNull();
 	});
 
 	it('may go anywhere on this machine when insecure ones are allowed, but not to ourselves', () => {
@@ -138,7 +140,7 @@ describe('a webhook URL', () => {
 			'https://[::1]:80/',
 			'http://printer.local/'
 		]) {
-			expect(urlRefusal(url, insecure), url).toBeNull();
+			expect(checkWebhookUrl(url, insecure), url).toBeNull();
 		}
 		for (const url of [
 			'http://127.0.0.1:3000/x',
@@ -147,7 +149,7 @@ describe('a webhook URL', () => {
 			'ftp://x.example/',
 			'http://u@x.example/'
 		]) {
-			expect(urlRefusal(url, insecure), url).not.toBeNull();
+			expect(checkWebhookUrl(url, insecure), url).not.toBeNull();
 		}
 	});
 });
@@ -161,8 +163,8 @@ describe('a URL of this machine, where a sandbox allows it', () => {
 		'http://[::1]:65535/',
 		'http://0x7f.1:8080/'
 	])('%s is allowed, and nowhere else', (url) => {
-		expect(urlRefusal(url, local)).toBeNull();
-		expect(urlRefusal(url, { ...local, allowThisMachine: false })).not.toBeNull();
+		expect(checkWebhookUrl(url, local)).toBeNull();
+		expect(checkWebhookUrl(url, { ...local, allowThisMachine: false })).not.toBeNull();
 	});
 
 	it.each([
@@ -176,7 +178,7 @@ describe('a URL of this machine, where a sandbox allows it', () => {
 		// what no URL may have
 		...['http://u:p@127.0.0.1:8080/', 'http://127.0.0.1:8080/#x', 'ftp://127.0.0.1:8080/']
 	])('%s is refused', (url) => {
-		expect(urlRefusal(url, local)).not.toBeNull();
+		expect(checkWebhookUrl(url, local)).not.toBeNull();
 	});
 });
 

@@ -1,7 +1,7 @@
 /** A number's prefix preselects its payment method, and routes `mobile_money`. */
 import { expect, it } from 'vitest';
 import { parseMobile } from '../../../src/lib/domain/phone.ts';
-import { approvalMenu } from '../../../src/lib/domain/payment-methods/approval-menu.ts';
+import { approvalMenu } from '../../../src/lib/purchase/state.ts';
 import {
 	guessPaymentMethod,
 	PREFIXES,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownPurchase } from '../../../src/lib/server/web/portal/splash/own-purchase.ts';
+import { parseOwnPurchase } from '../../../src/lib/server/web/portal/splash.ts';
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
 import { checkGateway } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
 import { NO_SETTINGS, type GatewayInput } from '../../../src/lib/server/gateways/settings/input.ts';
@@ -138,12 +138,12 @@ describe('the purchase that a browser comes back to', () => {
 		],
 		[`http://10.5.50.1/login?dst=${encodeURIComponent(`${origin}/s/${token}/${device}`)}`]
 	])('is found in %s', (address) => {
-		expect(ownPurchase(address, origin)).toEqual({ kind: 's', token, device });
+		expect(parseOwnPurchase(address, origin)).toEqual({ kind: 's', token, device });
 	});
 
 	it('is found where it is an API buyer’s, or names no device', () => {
 		const found = { kind: 'pass', token, device: null };
-		expect(ownPurchase(`${origin}/sw/pass/${token}?online`, origin)).toEqual(found);
+		expect(parseOwnPurchase(`${origin}/sw/pass/${token}?online`, origin)).toEqual(found);
 	});
 
 	it.each([
@@ -156,6 +156,6 @@ describe('the purchase that a browser comes back to', () => {
 		[`${origin}/s/${token}/${device}/online`],
 		[`http://10.5.50.1/login?dst=${encodeURIComponent(`https://evil.example/s/${token}`)}`]
 	])('is not found in %s', (address) => {
-		expect(ownPurchase(address, origin)).toBeNull();
+		expect(parseOwnPurchase(address, origin)).toBeNull();
 	});
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { IMPORT_FIELDS, readRouters } from '../../../src/lib/server/routers/import/import-rows.ts';
+import { IMPORT_FIELDS, readRouters } from '../../../src/lib/server/routers/import.ts';
 
 const HEADER = 'id,name,address,ssid,lat,lon,price,security,status,access_kind\n';
 const GOOD = 'a1,Acacia,Main Street,Acacia-WiFi,0.31,32.58,500,wpa,online,\n';

@@ -5,7 +5,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import { setLocaleSource } from '#lib/i18n/current.ts';
 import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
 import { formatMoney } from '#lib/domain/money.ts';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { hideMiddle } from '#lib/domain/phone.ts';
 import { clockText, momentText } from '#lib/format/when.ts';
 
@@ -49,7 +49,7 @@ describe.each(LOCALES)('in %s', (locale) => {
 
 	it('a country has a name', () => {
 		for (const region of ['UG', 'RW', 'KE', 'ET', 'TZ']) {
-			expect(inLocale(locale, () => phoneHint(region).country)).not.toBe(region);
+			expect(inLocale(locale, () => makePhoneHint(region).country)).not.toBe(region);
 		}
 	});
 });

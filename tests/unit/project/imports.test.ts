@@ -194,7 +194,7 @@ describe('rule 4: only api/, http/, web/, routes and hooks know the web', () => 
 	});
 });
 
-describe('rule 5: services', () => {
+describe('services', () => {
 	const between = imports.filter(({ from, to }) => {
 		const [own, other] = [areaOf(from), areaOf(to)];
 		return own !== null && other !== null && own !== other;
@@ -209,7 +209,7 @@ describe('rule 5: services', () => {
 	});
 });
 
-describe('rule 6: layers', () => {
+describe('rule 5: layers', () => {
 	/** The longest name in LAYERS that contains the file; -1 for none. */
 	const layerOf = (file: string) => {
 		const own = LAYERS.filter((name) => `${file}/`.startsWith(`lib/server/${name}/`));

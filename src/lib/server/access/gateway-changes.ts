@@ -1,3 +1,4 @@
+import { requireHeldLimits } from '../offers/offers.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { GatewayChange } from '../gateways/settings/input.ts';
 import type { Queries, Tx } from '../db/database.ts';
@@ -26,7 +27,7 @@ export const changeGateway = (
 		const { before, after, isReconnected } = await gateways.set(trx, id, change);
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
-			await offers.checkHeld(trx, routerId, { gateway: { before, after } });
+			await requireHeldLimits(offers, trx, routerId, { gateway: { before, after } });
 		}
 		await audit?.(trx, after);
 		if (!isReconnected) return after;
@@ -107,7 +108,7 @@ export async function removeGateway(
 ): Promise<Removal> {
 	const { clock, database, gateways, offers } = context;
 	const removal = { gateway: { before: gateway, after: null } };
-	await offers.checkHeld(database.db, gateway.routerId, removal);
+	await requireHeldLimits(offers, database.db, gateway.routerId, removal);
 	const isControlled = controllerOf(gateway) !== null;
 	const disconnected = isControlled && isForced ? await disconnectAll(context, gateway) : new Set();
 	return database.transact(async (trx) => {
@@ -123,7 +124,7 @@ export async function removeGateway(
 			? 0
 			: await store.countConnectedAt(trx, gateway.id, reportsAt(clock.now()));
 		await gateways.remove(trx, gateway);
-		await offers.checkHeld(trx, gateway.routerId, removal);
+		await requireHeldLimits(offers, trx, gateway.routerId, removal);
 		await apply?.(trx);
 		const left = open.filter((id) => !disconnected.has(id)).length + connected;
 		return { disconnected: disconnected.size, left };

@@ -6,7 +6,7 @@ import { type DeviceController, type GatewayTransport, Unavailable } from '../ga
 import { type Gateways, namesDevices, type RegisteredGateway, UNSEEN_BYTES } from '../gateways/gateways.ts';
 import type { Offers } from '../offers/offers.ts';
 import type { PskCandidates } from './radius/psk-candidates.ts';
-import { isUnresponsive, isUnverified, type Routers } from '../routers/routers.ts';
+import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
 import { find, openPass, type OpenPass, type Passes, type PassRow } from '../passes/passes.ts';
 import { type ConcurrencyLimit, MAX_BACKOFF_MS, tryCall } from './gateway-calls.ts';
 import type { Database, Queries, Tx, Writer } from '../db/database.ts';
@@ -61,7 +61,7 @@ export interface AccessServices extends ProvisioningContext {
 	passes: Passes;
 	transport: GatewayTransport;
 	concurrencyLimit: ConcurrencyLimit;
-	offers: Pick<Offers, 'checkHeld'>;
+	offers: Offers;
 	pskCandidates: PskCandidates;
 }
 
@@ -128,11 +128,11 @@ async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRo
 
 /** False if no gateway responds, also if all were removed or replaced while the payment was on its way. */
 async function mayLetIn(
-	{ config, gateways, routers }: ProvisioningContext,
+	{ config, gateways }: ProvisioningContext,
 	trx: Tx,
 	{ router_id: routerId }: PassRow
 ): Promise<boolean> {
-	const router = await routers.findOrThrow(trx, routerId);
+	const router = await findRouterOrThrow(trx, routerId);
 	if (isUnresponsive(router)) return false;
 	if (!isUnverified(router, config)) return true;
 	return (await gateways.ofRouter(trx, routerId)).some(({ seenAt }) => seenAt !== null);

@@ -1,34 +1,10 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
-import { sql, type Selectable } from 'kysely';
-import type { Role } from '#lib/server/contract/scopes.ts';
+import { type Selectable, sql } from 'kysely';
+import type { Role, Scope } from '#lib/server/contract/scopes.ts';
 import { findById, first, withoutNulls } from '#lib/server/db/queries.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
-import { binder } from '#lib/server/platform/bind.ts';
-import { changeAccount } from './change-account.ts';
-import {
-	acceptInvitation,
-	changeStaffRole,
-	findInvitation,
-	invitationsOf,
-	inviteStaff,
-	removeStaff,
-	setInvitationToken,
-	staffOf,
-	withdrawInvitation
-} from './staff.ts';
-
-export { hasRole, type Caller, type RatePlan } from './caller.ts';
-export { AccountChangeRefused } from './change-account.ts';
-export {
-	canJoin,
-	MAX_STAFF,
-	STAFF_ROLES,
-	StaffRefused,
-	type Employer,
-	type Invitation,
-	type StaffRole
-} from './staff.ts';
+import { accountActor } from '#lib/server/audit/audit.ts';
 
 export type Account = Selectable<AccountsTable>;
 export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };
@@ -36,60 +12,65 @@ export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };
 export const RATE_PLANS = ['default', 'enterprise'] as const;
 export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
 
-export type Accounts = ReturnType<typeof createAccounts>;
+export type RatePlan = Account['plan'];
 
-export function createAccounts(context: Base) {
-	const { db } = context.database;
-	const bind = binder(context);
-	const accounts = () => db.selectFrom('accounts').selectAll();
-	const create = bind(createAccount);
-	const findByEmail = (email: string): Promise<Account | null> =>
-		first(accounts().where('email', '=', normaliseEmail(email)));
-	return {
-		create,
-		find: async (id: number): Promise<Account | null> => (await findById(db, 'accounts', id)) ?? null,
-		findByEmail,
-		/** Returns the account of an email address. Creates it if there is none. */
-		async ensure(account: NewAccount, actor?: string): Promise<Account> {
-			const known = (await findByEmail(account.email)) ?? (await create(account, actor));
-			// Another process created it meanwhile.
-			const found = known ?? (await findByEmail(account.email));
-			if (!found) throw new Error('An account can neither be found nor created');
-			return found;
-		},
-		withRole: (role: Role, limit: number): Promise<Account[]> =>
-			accounts().where('role', '=', role).orderBy('id').limit(limit).execute(),
-		/** Lists accounts of people, newest first. @param filter.email a part of the address; '' for any */
-		search(
-			filter: { email: string; role: Account['role'] | null; status: Account['status'] | null },
-			{ before, limit }: { before: number | null; limit: number }
-		): Promise<Account[]> {
-			const { email, ...fields } = filter;
-			const part = `%${email.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
-			return accounts()
-				.where('plan', '<>', 'portal')
-				.where(sql<boolean>`email like ${part} escape '\\'`)
-				.where(({ and }) => and(withoutNulls(fields)))
-				.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
-				.orderBy('id', 'desc')
-				.limit(limit)
-				.execute();
-		},
-		change: bind(changeAccount),
-		staffOf: bind(staffOf),
-		invitationsOf: bind(invitationsOf),
-		inviteStaff: bind(inviteStaff),
-		withdrawInvitation: bind(withdrawInvitation),
-		setInvitationToken: bind(setInvitationToken),
-		findInvitation: bind(findInvitation),
-		acceptInvitation: bind(acceptInvitation),
-		changeStaffRole: bind(changeStaffRole),
-		removeStaff: bind(removeStaff)
-	};
+/** The account and API key of a request. */
+export interface Caller {
+	accountId: number;
+	keyId: number;
+	role: Role;
+	/** null: every scope of the role. */
+	scopes: ReadonlySet<Scope> | null;
+	plan: RatePlan;
+	suspended: boolean;
+}
+
+/** Staff have no API keys. */
+const ROLE_RANK: Record<Account['role'], number> = { staff: -1, app: 0, owner: 1, admin: 2 };
+
+export const hasRole = (role: Account['role'], needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];
+
+const selectAccounts = ({ db }: Base['database']) => db.selectFrom('accounts').selectAll();
+
+export const findAccount = async ({ database: { db } }: Base, id: number): Promise<Account | null> =>
+	(await findById(db, 'accounts', id)) ?? null;
+
+export const findAccountByEmail = ({ database }: Base, email: string): Promise<Account | null> =>
+	first(selectAccounts(database).where('email', '=', normaliseEmail(email)));
+
+/** Returns the account of an email address. Creates it if there is none. */
+export async function ensureAccount(base: Base, account: NewAccount, actor?: string): Promise<Account> {
+	const known =
+		(await findAccountByEmail(base, account.email)) ?? (await createAccount(base, account, actor));
+	// Another process created it meanwhile.
+	const found = known ?? (await findAccountByEmail(base, account.email));
+	if (!found) throw new Error('An account can neither be found nor created');
+	return found;
+}
+
+export const listAccountsWithRole = ({ database }: Base, role: Role, limit: number): Promise<Account[]> =>
+	selectAccounts(database).where('role', '=', role).orderBy('id').limit(limit).execute();
+
+/** Lists accounts of people, newest first. @param filter.email a part of the address; '' for any */
+export function searchAccounts(
+	{ database }: Base,
+	filter: { email: string; role: Account['role'] | null; status: Account['status'] | null },
+	{ before, limit }: { before: number | null; limit: number }
+): Promise<Account[]> {
+	const { email, ...fields } = filter;
+	const part = `%${email.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+	return selectAccounts(database)
+		.where('plan', '<>', 'portal')
+		.where(sql<boolean>`email like ${part} escape '\\'`)
+		.where(({ and }) => and(withoutNulls(fields)))
+		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
 }
 
 /** Returns null if the email address is taken. @param actor who creates it, for the audit log */
-function createAccount(
+export function createAccount(
 	{ audit, clock, database }: Base,
 	account: NewAccount,
 	actor = 'airtill',
@@ -110,3 +91,74 @@ function createAccount(
 		return created;
 	});
 }
+
+/** The message is for the administrator. */
+export class AccountChangeRefused extends Error {}
+
+type AccountChange =
+	{ status: Account['status'] } | { role: Role } | { plan: Exclude<Account['plan'], 'portal'> };
+
+const isActiveAdmin = ({ role, status }: Pick<Account, 'role' | 'status'>) =>
+	role === 'admin' && status === 'active';
+
+/**
+ * Changes one field of an account. Administrators cannot change their own role or status, so one always remains: if two
+ * suspend each other at once, only one transaction succeeds.
+ * @param by id of the administrator's account
+ * @returns false if the account has this value already
+ * @throws AccountChangeRefused
+ */
+export function changeAccount(
+	{ database, audit }: Base,
+	id: number,
+	change: AccountChange,
+	{ by, note }: { by: number; note: string }
+): Promise<boolean> {
+	return database.transact(async (trx) => {
+		const [editor, account] = [await findById(trx, 'accounts', by), await findById(trx, 'accounts', id)];
+		if (!editor || !isActiveAdmin(editor)) {
+			throw new AccountChangeRefused('Your account is not an active administrator any more.');
+		}
+		if (!account || account.plan === 'portal')
+			throw new AccountChangeRefused('This account cannot be changed.');
+		const changed = { ...account, ...change };
+		if (id === by && !isActiveAdmin(changed)) {
+			throw new AccountChangeRefused(
+				'You cannot suspend your own account or change its role. Ask another administrator.'
+			);
+		}
+		const [[field = '', value] = []] = Object.entries(change);
+		const before = new Map<string, unknown>(Object.entries(account)).get(field);
+		if (before === value) return false;
+		// A person with a role of their own is on nobody's staff.
+		const all = 'role' in change ? { ...change, employer_id: null, staff_role: null } : change;
+		await trx.updateTable('accounts').set(all).where('id', '=', id).execute();
+		await audit.record(trx, {
+			...{ actor: accountActor(by), action: nameAction(change), reason: note },
+			before: { account_id: id, [field]: before },
+			after: { account_id: id, [field]: value }
+		});
+		return true;
+	});
+}
+
+function nameAction(change: AccountChange): string {
+	if ('status' in change) return change.status === 'active' ? 'account.restored' : 'account.suspended';
+	return 'role' in change ? 'account.role_changed' : 'account.plan_changed';
+}
+
+/** People who sign in to a sandbox's demo data. */
+export const DEMO_OWNER_EMAIL = 'owner@airtill.example';
+
+export const DEMO_ACCOUNTS = [
+	{ email: DEMO_OWNER_EMAIL, role: 'owner' },
+	{ email: 'app@airtill.example', role: 'app' },
+	{ email: 'admin@airtill.example', role: 'admin' }
+] as const;
+
+export const DEMO_EMAILS: readonly string[] = DEMO_ACCOUNTS.map(({ email }) => email);
+
+export const hasDemoAccounts = async (base: Base): Promise<boolean> =>
+	(await Promise.all(DEMO_EMAILS.map((email) => findAccountByEmail(base, email)))).some(
+		(account) => account !== null
+	);

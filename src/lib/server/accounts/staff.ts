@@ -22,7 +22,7 @@ export interface Employer {
 	by: string;
 }
 
-export const staffOf = ({ database: { db } }: Base, employerId: number): Promise<Account[]> =>
+export const listStaff = ({ database: { db } }: Base, employerId: number): Promise<Account[]> =>
 	db
 		.selectFrom('accounts')
 		.selectAll()
@@ -36,7 +36,7 @@ const INVITATION_MS = 30 * 24 * 60 * 60 * 1000;
 
 export type Invitation = Selectable<StaffInvitationsTable>;
 
-export const invitationsOf = ({ database: { db } }: Base, employerId: number): Promise<Invitation[]> =>
+export const listInvitations = ({ database: { db } }: Base, employerId: number): Promise<Invitation[]> =>
 	db
 		.selectFrom('staff_invitations')
 		.selectAll()

@@ -29,17 +29,18 @@ export interface ApiEnv {
 export type ApiContext = Context<ApiEnv>;
 
 /** Returns the public address of this installation, without a trailing slash. */
-export const originFor = ({ req, get }: ApiContext): string =>
+export const findOrigin = ({ req, get }: ApiContext): string =>
 	get('app').config.origin ?? originOf(req.header('x-forwarded-proto') ?? null, new URL(req.url).host);
 
 /** Returns the client's address in its one spelling; null if it is not known. */
-export function clientAddressOf({ env, get }: ApiContext): string | null {
+export function findClientAddress({ env, get }: ApiContext): string | null {
 	if (env.clientAddress) return env.clientAddress();
 	return env.incoming ? get('readAddress')(env.incoming) : null;
 }
 
 export const isLocalCall = (context: ApiContext): boolean =>
-	isLocalRequest(context.req.raw.headers, clientAddressOf(context));
+	isLocalRequest(context.req.raw.headers, findClientAddress(context));
 
 /** Keeps the percent-encoding. The address is absolute and normal: parsing it again would cost more than the router. */
-export const requestedPath = ({ req }: ApiContext): string => req.url.replace(/^[^/]*\/\/[^/]*|[?#].*$/g, '');
+export const readRequestedPath = ({ req }: ApiContext): string =>
+	req.url.replace(/^[^/]*\/\/[^/]*|[?#].*$/g, '');

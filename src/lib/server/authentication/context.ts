@@ -1,11 +1,9 @@
 import type { Base } from '#lib/server/base.ts';
-import type { Accounts } from '../accounts/accounts.ts';
 import type { Mailer } from '#lib/server/platform/mail.ts';
 import { createAuth, type Auth, type Tables } from './auth.ts';
 import { connectAccount, deleteLinks } from './users.ts';
 
 export interface SignInContext extends Base {
-	accounts: Accounts;
 	mailer: Mailer;
 	/** Used only in a sandbox with demo data. */
 	demoEmails: readonly string[];

@@ -2,6 +2,7 @@ import { normaliseEmail } from '#lib/domain/email.ts';
 import { equalSecrets, type Secrets } from '#lib/server/platform/secrets.ts';
 import { tablesOf, type SignInState } from './context.ts';
 import { connectAccount, ensureUser } from './users.ts';
+import { findAccountByEmail } from '../accounts/accounts.ts';
 
 const PASSWORD_BYTES = 9;
 
@@ -13,10 +14,10 @@ export async function ensureDemoUser(
 	state: SignInState,
 	{ email, password }: { email: string; password: string }
 ): Promise<void> {
-	const { accounts, config, demoEmails, secrets } = state;
+	const { config, demoEmails, secrets } = state;
 	const demo = demoEmails.find((known) => known === normaliseEmail(email));
 	if (demo === undefined || !config.demo || !equalSecrets(password, demoPassword(secrets, demo))) return;
-	if (!(await accounts.findByEmail(demo))) return;
+	if (!(await findAccountByEmail(state, demo))) return;
 	const tables = await tablesOf(state);
 	const { internalAdapter, password: passwords } = tables;
 	const { id } = await ensureUser(tables, demo);

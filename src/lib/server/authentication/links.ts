@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { HOUR_MS } from '#lib/domain/time/time.ts';
-import { canJoin, type Account, type Invitation, type NewAccount } from '../accounts/accounts.ts';
+import { type Account, type NewAccount, createAccount, findAccountByEmail } from '../accounts/accounts.ts';
+import { canJoin, type Invitation, setInvitationToken, findInvitation } from '../accounts/staff.ts';
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
@@ -60,11 +61,11 @@ const STAFF_TOKEN = 'staff-';
 
 /** The invitation that a link accepts. `isOver`: it was withdrawn or accepted, or has another link. */
 export async function invitationOf(
-	{ accounts }: SignInState,
+	state: SignInState,
 	token: string
 ): Promise<{ invitation: Invitation | null; isOver: boolean }> {
 	if (!token.startsWith(STAFF_TOKEN)) return { invitation: null, isOver: false };
-	const invitation = await accounts.findInvitation(sha256(token));
+	const invitation = await findInvitation(state, sha256(token));
 	return { invitation, isOver: invitation === null };
 }
 
@@ -75,13 +76,13 @@ export const mailInvitation = (
 	mail: { origin: string; write(url: string): MailText; writeRefusal(): MailText }
 ): void =>
 	inBackground(state, async () => {
-		const { accounts, mailer } = state;
+		const { mailer } = state;
 		const { id, email: to } = invitation;
-		if (!canJoin(await accounts.findByEmail(to))) return mailer.send({ to, ...mail.writeRefusal() });
+		if (!canJoin(await findAccountByEmail(state, to))) return mailer.send({ to, ...mail.writeRefusal() });
 		const { id: userId } = await ensureUser(await tablesOf(state), to);
 		const order = { userId, role: 'staff', lifeMs: INVITATION_MS, prefix: STAFF_TOKEN } as const;
 		const url = await createLink(state, mail.origin, order);
-		await accounts.setInvitationToken(id, sha256(new URL(url).searchParams.get('token') ?? ''));
+		await setInvitationToken(state, id, sha256(new URL(url).searchParams.get('token') ?? ''));
 		await mailer.send({ to, ...mail.write(url) });
 	});
 
@@ -98,9 +99,9 @@ function inBackground(state: SignInState, send: () => Promise<void>): void {
 }
 
 async function mailNow(state: SignInState, { origin, isNew, write, ...request }: LinkRequest): Promise<void> {
-	const { accounts, clock, mailer } = state;
+	const { clock, mailer } = state;
 	const email = normaliseEmail(request.email);
-	const account = await accounts.findByEmail(email);
+	const account = await findAccountByEmail(state, email);
 	const tables = await tablesOf(state);
 	if (isNew) await deleteUnconfirmed(tables, clock.now());
 	// Accounts from the command line have no user yet.
@@ -125,13 +126,13 @@ export async function linkOwner(state: SignInState, token: string): Promise<stri
  * Creates an account, with an invitation if its role does not sign up itself.
  * @returns null if the email address is taken
  */
-export async function createAccount(
+export async function createInvitedAccount(
 	state: SignInState,
 	wanted: NewAccount,
 	author: Author,
 	origin: string
 ): Promise<{ account: Account; invitation: string | null } | null> {
-	const account = await state.accounts.create(wanted, author.by, author.note);
+	const account = await createAccount(state, wanted, author.by, author.note);
 	if (!account) return null;
 	const invitation = account.role === 'app' ? null : await invite(state, account, author, origin);
 	return { account, invitation };

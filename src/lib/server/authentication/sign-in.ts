@@ -3,7 +3,7 @@ import { createAttempts } from './attempts.ts';
 import { authFor, tablesOf, type SignInContext, type SignInState } from './context.ts';
 import { demoPassword, ensureDemoUser } from './demo-user.ts';
 import {
-	createAccount,
+	createInvitedAccount,
 	deleteInvitations,
 	forget,
 	invitationOf,
@@ -15,6 +15,7 @@ import {
 	removeSecondFactor
 } from './links.ts';
 import { deleteLinks } from './users.ts';
+import { findAccount } from '../accounts/accounts.ts';
 
 export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
 export { PENDING, readTypedCode } from './second-factor.ts';
@@ -24,7 +25,7 @@ export { PENDING, readTypedCode } from './second-factor.ts';
  * send a password link. The first password connects the user to the account of the address, or creates one.
  */
 export function createSignIn(context: SignInContext) {
-	const { config, mailer, accounts, secrets } = context;
+	const { config, mailer, secrets } = context;
 	const state: SignInState = { ...context, auths: new Map(), running: new Set() };
 	const bind = binder(state);
 	return {
@@ -38,7 +39,7 @@ export function createSignIn(context: SignInContext) {
 		auth: bind(authFor),
 		mailLink: bind(mailLink),
 		linkOwner: bind(linkOwner),
-		createAccount: bind(createAccount),
+		createAccount: bind(createInvitedAccount),
 		invitationOf: bind(invitationOf),
 		invite: bind(invite),
 		mailInvitation: bind(mailInvitation),
@@ -48,7 +49,8 @@ export function createSignIn(context: SignInContext) {
 		forget: bind(forget),
 		deleteLinks: async (userId: string) => deleteLinks(await tablesOf(state), userId),
 		/** Returns null while the address is unconfirmed. */
-		accountOf: ({ accountId }: { accountId?: number | null | undefined }) => accounts.find(accountId ?? 0),
+		accountOf: ({ accountId }: { accountId?: number | null | undefined }) =>
+			findAccount(context, accountId ?? 0),
 		demoPassword: (email: string) => demoPassword(secrets, email),
 		ensureDemoUser: bind(ensureDemoUser),
 		stop: () => Promise.allSettled(state.running)

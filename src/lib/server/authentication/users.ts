@@ -1,5 +1,6 @@
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Base } from '#lib/server/base.ts';
 import type { Tables } from './auth.ts';
+import { ensureAccount } from '../accounts/accounts.ts';
 
 /** Users with unconfirmed addresses are deleted after this. */
 const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
@@ -28,16 +29,12 @@ export async function ensureUser(tables: Tables, email: string): Promise<{ id: s
 }
 
 /** Requires a proven address: connects the user to the account of that address. */
-export async function connectAccount(
-	{ accounts }: { accounts: Accounts },
-	{ internalAdapter }: Tables,
-	userId: string
-): Promise<void> {
+export async function connectAccount(base: Base, { internalAdapter }: Tables, userId: string): Promise<void> {
 	const user = await internalAdapter.findUserById(userId);
 	if (!user) return;
 	const known = (user as { accountId?: number | null }).accountId ?? null;
 	const wanted = { email: user.email, role: 'app', plan: 'default' } as const;
-	const accountId = known ?? (await accounts.ensure(wanted, 'sign-up')).id;
+	const accountId = known ?? (await ensureAccount(base, wanted, 'sign-up')).id;
 	await internalAdapter.updateUser(userId, { emailVerified: true, accountId });
 }
 

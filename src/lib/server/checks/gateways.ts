@@ -4,6 +4,7 @@ import { adapterOf } from '../gateways/registry.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { ChecksContext } from './checks.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
+import { listUnverifiedRouters } from '../routers/routers.ts';
 
 const MAX_NAMED = 5;
 /** With a larger offset, a gateway refuses Disconnect-Requests (RFC 5176) and misdates its reports. */
@@ -25,7 +26,7 @@ export async function* checkGateways(app: ChecksContext): AsyncGenerator<Finding
 	}
 	if (count === 0) yield ok('gateways', 'none is registered');
 	else if (problems === 0) yield ok('gateways', `${count}, without problems`);
-	const open = await app.routers.unverified(MAX_NAMED + 1);
+	const open = await listUnverifiedRouters(app.routers, MAX_NAMED + 1);
 	if (open.length === 0) return;
 	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${name}`);
 	const more = open.length > MAX_NAMED ? ' and more' : '';

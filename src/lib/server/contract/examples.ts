@@ -4,6 +4,7 @@ import type { OwnerOfferListBody } from './offer.ts';
 import type { PaymentBody } from './payment.ts';
 import type { RouterBody, RouterListBody } from './router.ts';
 import type { SessionBody, SessionCreationBody } from './session.ts';
+import { API_VERSION, TEST_MESSAGE, type EventName } from './webhooks.ts';
 
 const limits = { max_devices: 3, speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null };
 
@@ -283,3 +284,35 @@ export const endpoint = {
 	created_at: '2026-11-21T09:00:00.000Z',
 	updated_at: '2026-11-21T09:00:00.000Z'
 };
+
+export const SESSION_EVENT_ID = 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K';
+
+const paymentEvent = (data: PaymentBody) =>
+	['evt_01KAJ6A3N0Y6T4W8Z2B5C7D9EF', data.updated_at, { router_id: 42, ...data }] as const;
+
+function sessionEvent({ password: _password, ...session }: SessionBody) {
+	const data = {
+		...session,
+		// As in billing/sessions/sessions.ts: events have no credentials, and none of the duration is used yet.
+		access: { ...session.access, qr: null, qr_joins: null },
+		...(session.status === 'active' ? { remaining_seconds: session.duration_seconds } : {})
+	};
+	return [SESSION_EVENT_ID, session.updated_at, data] as const;
+}
+
+const EVENTS: Readonly<Record<EventName, readonly [id: string, timestamp: string, data: object]>> = {
+	'payment.success': paymentEvent(paid),
+	'payment.failed': paymentEvent(failed),
+	'payment.refunded': paymentEvent(refunded),
+	'session.created': sessionEvent(ordered),
+	'session.activated': sessionEvent(active),
+	'session.expired': sessionEvent(expiredSession),
+	'session.ended': sessionEvent(ended),
+	'session.cancelled': sessionEvent(cancelled),
+	'webhook.test': ['evt_01KAJA0C2E4G6J8M0P2R4T6W8Y', '2026-11-21T10:00:00.000Z', { message: TEST_MESSAGE }]
+};
+
+export function eventExample(type: EventName) {
+	const [id, timestamp, data] = EVENTS[type];
+	return { id, type, timestamp, api_version: API_VERSION, data };
+}

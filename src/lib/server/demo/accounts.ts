@@ -1,4 +1,4 @@
-import { DEMO_ACCOUNTS } from '../accounts/demo-accounts.ts';
+import { DEMO_ACCOUNTS, ensureAccount } from '../accounts/accounts.ts';
 import type { App } from '../app.ts';
 import { OWN_PREFIX, ensureDerivedKey } from '../developer/api-keys.ts';
 
@@ -6,7 +6,7 @@ import { OWN_PREFIX, ensureDerivedKey } from '../developer/api-keys.ts';
 export async function demoAccounts(app: App) {
 	const signIns = [];
 	for (const { email, role } of DEMO_ACCOUNTS) {
-		const { id: accountId } = await app.accounts.ensure({ email, role, plan: 'default' });
+		const { id: accountId } = await ensureAccount(app, { email, role, plan: 'default' });
 		const name = `${OWN_PREFIX}demo ${role}`;
 		const key = await ensureDerivedKey(app.apiKeys, { accountId, name, role });
 		signIns.push({ id: accountId, email, role, key, password: app.signIn.demoPassword(email) });

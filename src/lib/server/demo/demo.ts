@@ -1,12 +1,12 @@
 import { MAX_DURATION } from '#lib/domain/duration.ts';
-import { DEMO_OWNER_EMAIL } from '../accounts/demo-accounts.ts';
+import { DEMO_OWNER_EMAIL, findAccountByEmail } from '../accounts/accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
-import { readRouters } from '../routers/import/import-rows.ts';
-import { importRouters } from '../routers/import/import-routers.ts';
-import { countRouters, pageOfRouters } from '../routers/routers.ts';
+import { importRouters, readRouters } from '../routers/import.ts';
+import { countRouters as countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
+import { replaceOffers } from '../offers/offers.ts';
 
 type DemoSignIn = Awaited<ReturnType<typeof demoAccounts>>[number];
 
@@ -32,7 +32,7 @@ const MAX_DEMO_ROUTERS = 100;
 const loaded = new WeakMap<App, DemoSignIn[]>();
 
 /** The keys with which the API page calls endpoints, and those of router owners. Null without demo data. */
-export function demoConsoleKeys(app: App): { app: string; owner: string } | null {
+export function findDemoKeys(app: App): { app: string; owner: string } | null {
 	const keyOf = (wanted: string) => loaded.get(app)?.find(({ role }) => role === wanted)?.key;
 	const [appKey, owner] = [keyOf('app'), keyOf('owner')];
 	return appKey !== undefined && owner !== undefined ? { app: appKey, owner } : null;
@@ -42,7 +42,7 @@ export function demoConsoleKeys(app: App): { app: string; owner: string } | null
 export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	if (!app.config.demo) return [];
 	const hasRouters = (await countRouters(app.database.db)) > 0;
-	if (hasRouters && !(await app.accounts.findByEmail(DEMO_OWNER_EMAIL))) return [];
+	if (hasRouters && !(await findAccountByEmail(app, DEMO_OWNER_EMAIL))) return [];
 	const signIns = await demoAccounts(app);
 	loaded.set(app, signIns);
 	const owner = signIns.find(({ role }) => role === 'owner');
@@ -59,7 +59,7 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 		if (networkPassword) await accessKinds.set(id, { networkPassword }, { by: 'demo', note: '' });
 		if (external_id === ROUTER_WITH_OFFERS && config.currency === 'UGX') {
 			const owner = { accountId: ownerAccountId, role: 'owner', keyId: null } as const;
-			await offers.set(owner, id, { hourly: true, offers: OFFERS });
+			await replaceOffers(offers, owner, id, { hourly: true, offers: OFFERS });
 		}
 	}
 }

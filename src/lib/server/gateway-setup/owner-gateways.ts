@@ -18,6 +18,7 @@ import {
 	type OwnKind
 } from './owner-input.ts';
 import { addGateway, configOf, statusOf, type GatewaySetupContext } from './steps.ts';
+import { findRouterOrThrow } from '../routers/routers.ts';
 
 interface OwnerContext extends GatewaySetupContext {
 	/** Ids of gateways that are tested now. */
@@ -69,12 +70,12 @@ async function add(
 	own: OwnInput,
 	{ origin, author }: Change
 ): Promise<RegisteredGateway> {
-	const { gateways, routers } = context;
+	const { gateways } = context;
 	const { gateway } = await addGateway(context, ownInput(named, own, origin), async (trx, added) => {
 		if ((await gateways.ofRouter(trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
 			throw new InputError([{ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` }]);
 		}
-		if ((await routers.findOrThrow(trx, added.routerId)).access_kind !== 'portal_login') {
+		if ((await findRouterOrThrow(trx, added.routerId)).access_kind !== 'portal_login') {
 			throw new InputError([{ field: 'access', reason: 'only portal_login works with this gateway' }]);
 		}
 		await refuseShared(context, trx, added);
@@ -181,13 +182,13 @@ const notesOf = (parts: readonly ConfigPart[]) => parts.filter(({ file }) => fil
  * A grant at one gateway of a console counts at all of them: another owner's console would mix their buyers.
  */
 async function refuseShared(
-	{ gateways, routers }: GatewaySetupContext,
+	{ gateways }: GatewaySetupContext,
 	trx: Tx,
 	gateway: RegisteredGateway
 ): Promise<void> {
-	const { owner_account_id: owner } = await routers.findOrThrow(trx, gateway.routerId);
+	const { owner_account_id: owner } = await findRouterOrThrow(trx, gateway.routerId);
 	for (const routerId of new Set(await gateways.routersSharing(trx, gateway))) {
-		if ((await routers.findOrThrow(trx, routerId)).owner_account_id === owner) continue;
+		if ((await findRouterOrThrow(trx, routerId)).owner_account_id === owner) continue;
 		throw new InputError([{ field: 'shared', reason: 'another account has a gateway with this console' }]);
 	}
 }

@@ -2,8 +2,8 @@ import type { Access } from '#lib/server/access/access.ts';
 import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import type { Offers } from '#lib/server/offers/offers.ts';
-import type { Routers } from '#lib/server/routers/routers.ts';
+import { type Offers, requireHeldLimits } from '#lib/server/offers/offers.ts';
+import { type Routers, findRouterOrThrow } from '#lib/server/routers/routers.ts';
 import { portalAddress, UNKNOWN } from '../gateways/config-text.ts';
 import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
@@ -17,7 +17,7 @@ export interface GatewaySetupContext extends Base {
 	routers: Routers;
 	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway' | 'removeForOwner'>;
 	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
-	offers: Pick<Offers, 'checkHeld'>;
+	offers: Offers;
 	transport: GatewayTransport;
 }
 
@@ -36,7 +36,7 @@ export async function addGateway(
 ): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
 	await accessKinds.checkGateway(input.routerId, input.kind);
 	const gateway = await gateways.add(input, async (trx, added) => {
-		await offers.checkHeld(trx, added.routerId, { gateway: { before: null, after: added } });
+		await requireHeldLimits(offers, trx, added.routerId, { gateway: { before: null, after: added } });
 		await access.scheduleGatewayAdded(trx, added);
 		await apply?.(trx, added);
 	});
@@ -58,7 +58,7 @@ export async function changeGateway(
 
 /** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws InputError without them */
 export async function configOf(
-	{ config, database, routers }: GatewaySetupContext,
+	{ config, database }: GatewaySetupContext,
 	gateway: RegisteredGateway,
 	{
 		origin = config.origin,
@@ -67,7 +67,7 @@ export async function configOf(
 	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | undefined }
 ): Promise<ConfigPart[]> {
 	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
-	const router = await routers.findOrThrow(database.db, gateway.routerId);
+	const router = await findRouterOrThrow(database.db, gateway.routerId);
 	return adapterOf(gateway.kind).configFor(gateway, {
 		...{ portal: portalAddress({ origin, port: config.port }), apiOrigin, radiusServer, gateway },
 		router: { ssid: router.ssid, hidden: router.hidden === 1, accessKind: router.access_kind }

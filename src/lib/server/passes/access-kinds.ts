@@ -9,10 +9,16 @@ import type { Author } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { Offers } from '#lib/server/offers/offers.ts';
+import { type Offers, requireHeldLimits } from '#lib/server/offers/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
-import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
+import {
+	type RouterRow,
+	type Routers,
+	findRouterOrThrow,
+	openNetworkPassword,
+	setRouterAccess
+} from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
 
 /** Omitted members keep their value. */
@@ -42,7 +48,7 @@ interface AccessKindsContext extends Base {
 	gateways: Gateways;
 	routers: Routers;
 	passes: Pick<Passes, 'sharePassword'>;
-	offers: Pick<Offers, 'checkHeld'>;
+	offers: Offers;
 }
 
 /** Manages access kinds: how bought passwords work on a router. */
@@ -68,13 +74,13 @@ function setAccess(
 ): Promise<RouterAccess> {
 	const { audit, database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
-		const router = await routers.findOrThrow(trx, routerId);
-		const before = { ...router, networkPassword: routers.networkPassword(router) };
+		const router = await findRouterOrThrow(trx, routerId);
+		const before = { ...router, networkPassword: openNetworkPassword(routers, router) };
 		const wifiGateway = await wifiGatewayOf(context, trx, routerId);
 		const { networkPassword, ...after } = applied(before, change, wifiGateway?.name ?? null);
-		await routers.setAccess(trx, routerId, after, networkPassword);
+		await setRouterAccess(routers, trx, routerId, after, networkPassword);
 		const field = after.access_kind === before.access_kind ? 'max-devices' : 'kind';
-		await offers.checkHeld(trx, routerId, { field, router });
+		await requireHeldLimits(offers, trx, routerId, { field, router });
 		const isNewPassword = networkPassword !== before.networkPassword;
 		if (networkPassword !== null && isNewPassword) await passes.sharePassword(trx, routerId, networkPassword);
 		const changed = ACCESS_COLUMNS.filter((column) => before[column] !== after[column]);
@@ -127,10 +133,10 @@ function applied(
  * sells nothing before its first gateway responds. An administrator's confirmation counts for the current kind only.
  */
 async function accessChoices(
-	{ database, gateways, routers }: AccessKindsContext,
+	{ database, gateways }: AccessKindsContext,
 	routerId: number
 ): Promise<AccessKind[]> {
-	const row = await routers.findOrThrow(database.db, routerId);
+	const row = await findRouterOrThrow(database.db, routerId);
 	const kinds = (await gateways.ofRouter(database.db, routerId)).map(({ kind }) => kind);
 	const isHeld = (access: AccessKind) =>
 		kinds.length > 0
@@ -140,12 +146,8 @@ async function accessChoices(
 }
 
 /** @throws InputError with field `router` when the router cannot have this kind of gateway */
-async function checkGateway(
-	{ database, routers }: AccessKindsContext,
-	routerId: number,
-	kind: string
-): Promise<void> {
-	const row = await routers.findOrThrow(database.db, routerId);
+async function checkGateway({ database }: AccessKindsContext, routerId: number, kind: string): Promise<void> {
+	const row = await findRouterOrThrow(database.db, routerId);
 	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 	const reason =
 		`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
@@ -160,13 +162,13 @@ function noteGateway(
 ): Promise<boolean> {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
-		const row = await routers.findOrThrow(trx, routerId);
+		const row = await findRouterOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
 		const isUsual =
 			row.access_kind === 'wpa_personal_per_client' && mode !== 'external' && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
 		const access = { ...row, access_kind: 'portal_login' } as const;
-		await routers.setAccess(trx, routerId, access, routers.networkPassword(row));
+		await setRouterAccess(routers, trx, routerId, access, openNetworkPassword(routers, row));
 		return true;
 	});
 }

@@ -3,7 +3,7 @@ import type { Base } from '../base.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { binder } from '../platform/bind.ts';
 import { wifiPassword } from '../platform/ids.ts';
-import type { Routers } from '../routers/routers.ts';
+import { findRouterOrThrow, openNetworkPassword } from '../routers/routers.ts';
 import type { Speed } from '../gateways/gateway.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
@@ -16,14 +16,10 @@ type BoughtTime = Pick<
 	'id' | 'router_id' | 'access_kind' | 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb'
 >;
 
-interface PassesContext extends Base {
-	routers: Pick<Routers, 'findOrThrow' | 'networkPassword'>;
-}
-
 export type Passes = ReturnType<typeof createPasses>;
 
 /** A pass is the right to be online at a router from start to end, under one password. */
-export function createPasses(context: PassesContext) {
+export function createPasses(context: Base) {
 	const { clock, secrets } = context;
 	const bind = binder(context);
 	return {
@@ -66,7 +62,7 @@ async function findOrThrow(queries: Queries, id: number): Promise<PassRow> {
 	return pass;
 }
 
-async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
+async function create(context: Base, trx: Tx, bought: BoughtTime): Promise<PassRow> {
 	const now = context.clock.now();
 	const { id, router_id, access_kind, max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = bought;
 	const password = await newPassword(context, trx, bought);
@@ -79,29 +75,26 @@ async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Prom
 }
 
 /** Opens a pass that is over until `endsAt` (ms since the epoch), with a new password: the old one was erased. */
-async function reopen(context: PassesContext, trx: Tx, pass: PassRow, endsAt: number): Promise<void> {
+async function reopen(context: Base, trx: Tx, pass: PassRow, endsAt: number): Promise<void> {
 	const password = sealPassword(context.secrets, pass.id, await newPassword(context, trx, pass));
 	await change(trx, pass.id, { ...password, ends_at: endsAt, updated_at: context.clock.now() });
 }
 
-const newPassword = async (
-	context: PassesContext,
-	trx: Tx,
-	pass: Pick<PassRow, 'router_id' | 'access_kind'>
-) => (await sharedPassword(context, trx, pass)) ?? wifiPassword();
+const newPassword = async (context: Base, trx: Tx, pass: Pick<PassRow, 'router_id' | 'access_kind'>) =>
+	(await sharedPassword(context, trx, pass)) ?? wifiPassword();
 
 async function sharedPassword(
-	{ routers }: PassesContext,
+	context: Base,
 	trx: Tx,
 	{ router_id, access_kind }: Pick<PassRow, 'router_id' | 'access_kind'>
 ) {
 	return access_kind === 'shared_password'
-		? routers.networkPassword(await routers.findOrThrow(trx, router_id))
+		? openNetworkPassword(context, await findRouterOrThrow(trx, router_id))
 		: null;
 }
 
 /** Adopts the access kind of a session that adds time, its device limit if that is higher, and adds its data. */
-async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: BoughtTime): Promise<void> {
+async function addTerms(context: Base, trx: Tx, pass: PassRow, bought: BoughtTime): Promise<void> {
 	const { id, access_kind: before } = pass;
 	const { access_kind } = bought;
 	const max_devices = Math.max(pass.max_devices, bought.max_devices);
@@ -121,14 +114,14 @@ async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: 
 }
 
 /** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
-async function addUsedData({ clock }: PassesContext, trx: Tx, id: number, bytes: number): Promise<boolean> {
+async function addUsedData({ clock }: Base, trx: Tx, id: number, bytes: number): Promise<boolean> {
 	const now = clock.now();
 	const pass = await addUsedDataToPass(trx, id, bytes, now);
 	return pass !== null && pass.activating_until === null && isOpen(pass, now) && dataLeft(pass) === 0;
 }
 
 /** Ends the pass with its last active session. Without one, the pass is over and its password is erased. */
-async function shorten(context: PassesContext, trx: Tx, id: number): Promise<void> {
+async function shorten(context: Base, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
 	const { starts_at: startsAt } = await findOrThrow(trx, id);
 	const endsAt = (await lastActiveEnd(trx, id)) ?? now;
@@ -137,7 +130,7 @@ async function shorten(context: PassesContext, trx: Tx, id: number): Promise<voi
 	await eraseIfOver(context, trx, id);
 }
 
-async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promise<void> {
+async function eraseIfOver({ clock }: Base, trx: Tx, id: number): Promise<void> {
 	const now = clock.now();
 	const {
 		password_sealed: sealed,
@@ -148,7 +141,7 @@ async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promi
 	await change(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
 }
 
-async function sharePassword({ clock, secrets }: PassesContext, trx: Tx, routerId: number, password: string) {
+async function sharePassword({ clock, secrets }: Base, trx: Tx, routerId: number, password: string) {
 	const now = clock.now();
 	for (const { id } of await sharingPassword(trx, routerId, now)) {
 		await change(trx, id, { ...sealPassword(secrets, id, password), updated_at: now });

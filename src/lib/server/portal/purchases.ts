@@ -131,7 +131,7 @@ export async function readPart(db: Queries, api: ApiClient, row: PurchaseRow): P
 	if (row.session_id === null) return null;
 	const earlier = await findReplacedPayments(db, row);
 	const noted = [...new Set([...parsePaymentIds(row), ...earlier])];
-	// Payments first: so that the session is at least as new: a payment changes it.
+	// Payments first, so that the session is at least as new: a payment changes it.
 	const payments = await Promise.all(noted.map((id) => api.getPayment(id)));
 	const session = await readPaidInstead(api, await api.getSession(row.session_id), payments);
 	const bought = session.payment_id;

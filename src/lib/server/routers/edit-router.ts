@@ -1,16 +1,26 @@
+import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
 import { endOfDay } from '#lib/domain/time/opening-hours.ts';
-import type { Author } from '../audit/audit.ts';
+import { type Author, accountActor } from '../audit/audit.ts';
 import type { Tx } from '../db/database.ts';
-import type { RoutersContext } from './context.ts';
-import { InputError, type FieldProblem } from '../platform/errors.ts';
-import { rowOf } from './import/import-routers.ts';
-import { existingRouter } from './read-routers.ts';
-import { isPaused } from './router-state.ts';
-import { nameAfter, readRouterFields, type RouterTexts, type StatedFields } from './router-fields.ts';
+import { type Routers, buildBody, findChangeableRouter, findRouter, isPaused } from './routers.ts';
+import { type FieldProblem, InputError, validationFailed } from '../platform/errors.ts';
+import { type RouterTexts, type StatedFields, nameAfter, readRouterFields } from './router-fields.ts';
 import * as store from './store.ts';
+import { toMajor, toMinor } from '#lib/domain/money.ts';
+import { withoutHidden } from '#lib/domain/plain-text.ts';
+import type { RouterBody } from '../contract/router.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
+
+/** A router as its owner describes it. */
+export interface NamedRouter {
+	/** The stated values. Missing ones keep their value or get a default. */
+	stated: StatedFields & Pick<store.RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'>;
+	/** For a new router without a name. */
+	fallbackName: string;
+}
 
 /** @throws InputError with every wrong field */
-function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], currency: string): StatedFields {
+function readFields(texts: RouterTexts, { maxPrice }: Routers['config'], currency: string): StatedFields {
 	const problems: FieldProblem[] = [];
 	const report = (field: string, reason: string) => void problems.push({ field, reason });
 	const refuseCut = (field: string, how: string) => report(field, `too long: it would be ${how}`);
@@ -22,7 +32,7 @@ function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], curren
 
 /** Sets columns, and records their old and new values in the audit log. */
 async function setColumns(
-	{ audit, clock }: RoutersContext,
+	{ audit, clock }: Routers,
 	trx: Tx,
 	row: store.RouterRow,
 	{ by, note, action, to }: Author & { action: string; to: Partial<store.RouterRow> }
@@ -45,8 +55,8 @@ export const MAX_UNCONNECTED_ROUTERS = 20;
  * until its owner enables it, so that no buyer finds it half ready
  * @throws InputError with every wrong field; field `limit` if the owner has MAX_UNCONNECTED_ROUTERS
  */
-export function addRouter(
-	context: RoutersContext,
+export function createOwnedRouter(
+	context: Routers,
 	ownerAccountId: number,
 	texts: RouterTexts,
 	{ by, note }: Author,
@@ -60,16 +70,16 @@ export function addRouter(
 		lon = 0,
 		price_minor = 0,
 		...others
-	} = read({ ssid: '', lat: '', lon: '', price: '', ...texts }, config, currency);
+	} = readFields({ ssid: '', lat: '', lon: '', price: '', ...texts }, config, currency);
 	const stated = { ssid, lat, lon, price_minor, currency, ...others };
 	const externalId = store.FORM_ID + formKey;
 	return database.transact(async (trx) => {
-		const added = await addedBefore(trx, ownerAccountId, externalId);
+		const added = await findAdded(trx, ownerAccountId, externalId);
 		if (added) return added;
 		const now = clock.now();
 		const disabled = { disabled_at: now, disabled_by_owner: 1 };
 		const row = await store.insert(trx, {
-			...rowOf({ stated, fallbackName: nameAfter(others.address, ssid) }, undefined, now),
+			...buildRow({ stated, fallbackName: nameAfter(others.address, ssid) }, undefined, now),
 			...disabled,
 			external_id: externalId,
 			owner_account_id: ownerAccountId,
@@ -81,7 +91,7 @@ export function addRouter(
 	});
 }
 
-async function addedBefore(
+async function findAdded(
 	trx: Tx,
 	ownerAccountId: number,
 	externalId: string
@@ -94,21 +104,21 @@ async function addedBefore(
 }
 
 /**
- * Changes the given fields. The price and the access have rules of their own: set-price.ts, passes/access-kinds.ts.
+ * Changes the given fields. The price and the access have rules of their own: changePrice, passes/access-kinds.ts.
  * @returns the names of the changed fields
  * @throws AppError `router_not_found`
  * @throws InputError with every wrong field
  */
-export function changeRouter(
-	context: RoutersContext,
+export function changeRouterFields(
+	context: Routers,
 	id: number,
 	texts: Omit<RouterTexts, 'access_kind' | 'price' | 'security' | 'status'>,
 	author: Author
 ): Promise<string[]> {
 	const { config, database } = context;
 	return database.transact(async (trx) => {
-		const row = await existingRouter(trx, id);
-		const fields = read(texts, config, row.currency);
+		const row = await findRouter(trx, id);
+		const fields = readFields(texts, config, row.currency);
 		const old = new Map<string, unknown>(Object.entries(row));
 		const changed = Object.entries(fields).filter(([name, value]) => old.get(name) !== value);
 		if (changed.length === 0) return [];
@@ -132,14 +142,14 @@ const MARKS = {
  * @throws AppError `router_not_found`
  */
 export function markRouter(
-	context: RoutersContext,
+	context: Routers,
 	id: number,
 	column: keyof typeof MARKS,
 	{ isSet, isOwner = false, ...author }: Author & { isSet: boolean; isOwner?: boolean }
 ): Promise<boolean> {
 	const { clock, database } = context;
 	return database.transact(async (trx) => {
-		const row = await existingRouter(trx, id);
+		const row = await findRouter(trx, id);
 		const isDisabling = column === 'disabled_at' && isSet;
 		const takesOver = isDisabling && !isOwner && row.disabled_by_owner === 1;
 		if ((row[column] !== null) === isSet && !takesOver) return true;
@@ -159,17 +169,120 @@ export function markRouter(
  * @throws AppError `router_not_found`
  */
 export function pauseRouter(
-	context: RoutersContext,
+	context: Routers,
 	id: number,
 	{ isPaused: wanted, ...author }: Author & { isPaused: boolean }
 ): Promise<void> {
 	const { clock, config, database } = context;
 	return database.transact(async (trx) => {
-		const row = await existingRouter(trx, id);
+		const row = await findRouter(trx, id);
 		const now = clock.now();
 		const paused_until = wanted ? endOfDay(row.opening_hours, now, config.reportTimezone) : null;
 		if (paused_until === (isPaused(row, now) ? row.paused_until : null)) return;
 		const action = wanted ? 'router.paused' : 'router.reopened';
 		await setColumns(context, trx, row, { ...author, action, to: { paused_until } });
 	});
+}
+
+/** `keyId` is null for a price that is set on a page. `personId` is the account of its author, if it is another one. */
+export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & {
+	keyId: number | null;
+	personId?: number;
+	/** Why an administrator changes a router of another account. */
+	reason?: string | undefined;
+};
+
+/** Records what an administrator changes at a router of another account. Its owner sees it. */
+export async function recordForOwner(
+	{ audit }: Pick<Routers, 'audit'>,
+	trx: Tx,
+	{ accountId, reason = '' }: PriceSetter,
+	{ router, action, before, after }: { router: store.RouterRow; action: string } & Changed
+): Promise<void> {
+	if (router.owner_account_id === accountId) return;
+	await audit.record(trx, {
+		...{ actor: accountActor(accountId), action, reason: withoutHidden(reason) },
+		before: { router_id: router.id, ...before },
+		after: { router_id: router.id, ...after }
+	});
+}
+
+type Changed = Record<'before' | 'after', Readonly<Record<string, unknown>>>;
+
+/** The price has changed since the caller saw it. */
+export class PriceMoved extends Error {
+	/** The current price in major units. */
+	readonly price: number;
+
+	constructor(price: number) {
+		super(`The price has changed to ${price}.`);
+		this.price = price;
+	}
+}
+
+/**
+ * Running sessions keep their price.
+ * @param seen price that the caller has seen; nothing is set if it has changed
+ * @throws AppError `router_not_found | not_router_owner | validation_failed`
+ * @throws PriceMoved
+ */
+export async function changePrice(
+	context: Routers,
+	caller: PriceSetter,
+	id: number,
+	price: number,
+	seen?: number
+): Promise<RouterBody> {
+	const { database, clock } = context;
+	// Before reading the router, so that invalid input is reported first.
+	checkPrice(context, price);
+	const row = await database.transact(async (trx) => {
+		const router = await findChangeableRouter(trx, caller, id);
+		const priceMinor = toMinor(price, router.currency);
+		if (priceMinor === null) throw new Error(`Price ${price} does not fit ${router.currency}`);
+		if (priceMinor === router.price_minor) return router;
+		const current = toMajor(router.price_minor, router.currency);
+		if (seen !== undefined && seen !== current) throw new PriceMoved(current);
+		const { accountId, keyId, personId = accountId } = caller;
+		const now = clock.now();
+		await store.recordPrices(trx, [{ router, priceMinor, accountId: personId, keyId, now }]);
+		const change = { price_minor: priceMinor, updated_at: now };
+		await store.update(trx, id, change);
+		const changed = { before: { price_minor: router.price_minor }, after: { price_minor: priceMinor } };
+		await recordForOwner(context, trx, caller, { router, action: 'router.changed', ...changed });
+		return { ...router, ...change };
+	});
+	return buildBody(context, row);
+}
+
+function checkPrice({ config: { maxPrice, currency } }: Routers, price: number): void {
+	if (price <= maxPrice && toMinor(price, currency) !== null) return;
+	const code = price > maxPrice ? 'out_of_range' : 'invalid_format';
+	const detail = `Use a price of at most ${currency} ${maxPrice} without superfluous decimals.`;
+	throw validationFailed([{ in: 'body', pointer: '/price', code, detail }]);
+}
+
+/** A known router keeps the columns that an import cannot set. */
+export function buildRow(router: NamedRouter, known: store.RouterRow | undefined, now: number) {
+	return {
+		name: known?.name ?? router.fallbackName,
+		address: known?.address ?? null,
+		security: known?.security ?? 'wpa',
+		status: known?.status ?? 'online',
+		hidden: known?.hidden ?? 0,
+		min_duration: MIN_DURATION,
+		max_duration: NEW_HOURLY_MAX,
+		...router.stated,
+		...chooseAccess(router, known),
+		created_at: now,
+		updated_at: now,
+		disabled_at: null
+	};
+}
+
+/** An open network supports only sign-in at the hotspot, whatever the router had before. */
+export function chooseAccess({ stated }: NamedRouter, known: store.RouterRow | undefined) {
+	const hasNoPassword = (stated.security ?? known?.security) === 'nopass';
+	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';
+	return { access_kind: hasNoPassword ? ('portal_login' as const) : kind };
 }

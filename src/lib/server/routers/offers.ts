@@ -5,7 +5,9 @@ import { offeredMethods } from '#lib/domain/payment-methods/payment-method-guess
 import { limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { isOnSale, type SaleHours } from '#lib/domain/time/opening-hours.ts';
 import type { OfferBody } from '../contract/offer.ts';
-import type { RoutersContext } from './context.ts';
+import type { Base } from '../base.ts';
+import type { Operators } from '../billing/operators/registry.ts';
+import type { Queries } from '../db/database.ts';
 import type { RouterRow } from './store.ts';
 
 /** An offer as the column `routers.offers` holds it, in a JSON array in the order of sale. null sets no limit. */
@@ -40,22 +42,28 @@ export interface OfferList {
 	shown: ListedOffers & { missing: number };
 }
 
+export interface OffersContext extends Base {
+	operators: Operators;
+	/** Offers by stored text. */
+	offerLists: Map<string, OfferList>;
+}
+
 const MAX_CACHED_LISTS = 1000;
 
 /** Writes the column. Omits null members, because each list of routers reads the text. */
-export const offersText = (offers: readonly Offer[]): string =>
+export const formatOffers = (offers: readonly Offer[]): string =>
 	JSON.stringify(offers, (_name, value: unknown) => value ?? undefined);
 
 const NO_LIMITS = { ...limitsOf({}), days: null, from: null, until: null };
 
-export const storedOffers = (text: string): readonly Offer[] =>
+export const parseOffers = (text: string): readonly Offer[] =>
 	(JSON.parse(text) as Offer[]).map((offer) => ({ ...NO_LIMITS, ...offer }));
 
 /** Parsed lists are cached: routers of one owner often have the same. */
-function listOf({ offerLists }: RoutersContext, { offers: text, currency }: RouterRow): OfferList {
+function readOfferList({ offerLists }: OffersContext, { offers: text, currency }: RouterRow): OfferList {
 	const known = offerLists.get(text);
 	if (known?.currency === currency) return known;
-	const all = storedOffers(text);
+	const all = parseOffers(text);
 	const active = all.filter((offer) => offer.active);
 	const list = { currency, all, active, shown: showOffers(active, currency, 0) };
 	if (offerLists.size >= MAX_CACHED_LISTS) offerLists.clear();
@@ -71,28 +79,28 @@ function showOffers(active: readonly Offer[], currency: string, missing: number)
 	return { missing, listed, bodies: listed.map(({ body }) => body) };
 }
 
-export const offersOf = (context: RoutersContext, row: RouterRow): readonly Offer[] =>
-	listOf(context, row).all;
+export const readOffers = (context: OffersContext, row: RouterRow): readonly Offer[] =>
+	readOfferList(context, row).all;
 
 /** Returns the amounts of each offered method. */
-export const rulesOf = (
-	{ operators }: Pick<RoutersContext, 'operators'>,
+export const listAmountRules = (
+	{ operators }: Pick<OffersContext, 'operators'>,
 	methods: readonly string[]
 ): AmountRule[] => offeredMethods(methods).map((method) => operators.amountRule(method));
 
 export const isPayable = (
-	context: Pick<RoutersContext, 'operators'>,
+	context: Pick<OffersContext, 'operators'>,
 	methods: readonly string[],
 	amountMinor: number
-): boolean => rulesOf(context, methods).some((rule) => chargeable(amountMinor, rule));
+): boolean => listAmountRules(context, methods).some((rule) => chargeable(amountMinor, rule));
 
 /** @param rules of the router's payment methods, from `rulesOf` */
-export function listedOffers(
-	context: RoutersContext,
+export function listOffers(
+	context: OffersContext,
 	row: RouterRow,
 	rules: readonly AmountRule[]
 ): ListedOffers {
-	const list = listOf(context, row);
+	const list = readOfferList(context, row);
 	if (list.active.length === 0) return list.shown;
 	const { clock, config } = context;
 	const now = clock.now();
@@ -114,3 +122,49 @@ const offerBody = (offer: Offer, currency: string, available: boolean): OfferBod
 	...limitsOf(offer),
 	available
 });
+
+interface OfferChange {
+	/** JSON array of the new list. */
+	offers: string;
+	hourly: boolean;
+	maxDuration: string;
+	lastOfferId: number;
+	accountId: number;
+	keyId: number | null;
+	now: number;
+}
+
+/** Sets the offers and records the list with the account that set it. */
+export async function saveOffers(
+	queries: Queries,
+	{ id }: RouterRow,
+	change: OfferChange
+): Promise<RouterRow> {
+	const list = { offers: change.offers, hourly: change.hourly ? 1 : 0 };
+	await queries
+		.insertInto('offer_changes')
+		.values({
+			...{ router_id: id, ...list },
+			...{ account_id: change.accountId, api_key_id: change.keyId, changed_at: change.now }
+		})
+		.execute();
+	return queries
+		.updateTable('routers')
+		.set({
+			...{ ...list, max_duration: change.maxDuration },
+			...{ last_offer_id: change.lastOfferId, updated_at: change.now }
+		})
+		.where('id', '=', id)
+		.returningAll()
+		.executeTakeFirstOrThrow();
+}
+
+export const findLastOfferChange = (queries: Queries, routerId: number) =>
+	queries
+		.selectFrom('offer_changes')
+		.innerJoin('accounts', 'accounts.id', 'offer_changes.account_id')
+		.select(['offer_changes.id', 'accounts.email', 'offer_changes.changed_at'])
+		.where('router_id', '=', routerId)
+		.orderBy('offer_changes.id', 'desc')
+		.limit(1)
+		.executeTakeFirst();

@@ -63,52 +63,6 @@ export async function recordPrices(queries: Queries, changes: readonly PriceChan
 	await queries.insertInto('price_changes').values(rows).execute();
 }
 
-interface OfferChange {
-	/** JSON array of the new list. */
-	offers: string;
-	hourly: boolean;
-	maxDuration: string;
-	lastOfferId: number;
-	accountId: number;
-	keyId: number | null;
-	now: number;
-}
-
-/** Sets the offers and records the list with the account that set it. */
-export async function changeOffers(
-	queries: Queries,
-	{ id }: RouterRow,
-	change: OfferChange
-): Promise<RouterRow> {
-	const list = { offers: change.offers, hourly: change.hourly ? 1 : 0 };
-	await queries
-		.insertInto('offer_changes')
-		.values({
-			...{ router_id: id, ...list },
-			...{ account_id: change.accountId, api_key_id: change.keyId, changed_at: change.now }
-		})
-		.execute();
-	return queries
-		.updateTable('routers')
-		.set({
-			...{ ...list, max_duration: change.maxDuration },
-			...{ last_offer_id: change.lastOfferId, updated_at: change.now }
-		})
-		.where('id', '=', id)
-		.returningAll()
-		.executeTakeFirstOrThrow();
-}
-
-export const lastOfferChange = (queries: Queries, routerId: number) =>
-	queries
-		.selectFrom('offer_changes')
-		.innerJoin('accounts', 'accounts.id', 'offer_changes.account_id')
-		.select(['offer_changes.id', 'accounts.email', 'offer_changes.changed_at'])
-		.where('router_id', '=', routerId)
-		.orderBy('offer_changes.id', 'desc')
-		.limit(1)
-		.executeTakeFirst();
-
 export const update = (queries: Queries, id: number, change: Updateable<RoutersTable>) =>
 	queries.updateTable('routers').set(change).where('id', '=', id).execute();
 
@@ -173,7 +127,7 @@ export const pageWithWords = (
 	limit: number
 ) => pageQuery(db, afterId, limit).where(hasWords(words)).execute();
 
-export const page = (queries: Queries, afterId: number, limit: number) =>
+export const listRouterRows = (queries: Queries, afterId: number, limit: number) =>
 	pageQuery(queries, afterId, limit).execute();
 
 export const ofOwner = (queries: Queries, ownerAccountId: number, afterId: number, limit: number) =>
@@ -204,4 +158,4 @@ export const hasOrdered = (queries: Queries, accountId: number, routerId: number
 			.where('router_id', '=', routerId)
 	);
 
-export const count = (queries: Queries): Promise<number> => countRows(queries.selectFrom('routers'));
+export const countRouters = (queries: Queries): Promise<number> => countRows(queries.selectFrom('routers'));

@@ -1,7 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { LOCALES } from '#lib/i18n/locales.ts';
 import { ANY_ORIGIN, readGuides } from '../api/reference/guides.ts';
-import { documentText } from '../api/document/document.ts';
+import { formatDocument } from '../api/document.ts';
 import type { App } from '../app.ts';
 import { codingFor, pack, type Coding } from './compress.ts';
 
@@ -119,7 +119,7 @@ const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => `&#
 
 /** GET /openapi.json. Tools on other sites read it; it contains no secrets. */
 export const renderDocument = ({ config }: App): Response =>
-	new Response(documentText(ANY_ORIGIN, config), {
+	new Response(formatDocument(ANY_ORIGIN, config), {
 		headers: {
 			'content-type': 'application/json; charset=utf-8',
 			'cache-control': 'public, max-age=300',

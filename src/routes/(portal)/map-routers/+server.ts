@@ -1,11 +1,10 @@
-import { lowestOffer } from '#lib/checkout/price.ts';
-import { shortPrice } from '#lib/checkout/quote.ts';
+import { lowestOffer, shortPrice } from '#lib/purchase/quote.ts';
 import * as m from '#lib/i18n/messages.js';
 import { isArea } from '#lib/map/area.ts';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { compressed } from '#lib/server/web/compress.ts';
-import { openingTexts } from '#lib/server/web/portal/opening-times.ts';
-import { passes, readFilters } from '#lib/server/web/portal/list/search.ts';
+import { readOpeningTexts } from '#lib/server/web/portal/order.ts';
+import { passes, readFilters } from '#lib/server/web/portal/search.ts';
 import type { RequestHandler } from './$types';
 
 const MAX_CURSOR_LENGTH = 512;
@@ -37,7 +36,7 @@ export const GET: RequestHandler = async (event) => {
 		const wanted = page.routers.filter(({ status, lowest, price }) =>
 			passes(filters, { price: lowest ?? price, isOnline: status === 'online' })
 		);
-		const opening = await openingTexts(event, wanted);
+		const opening = await readOpeningTexts(event, wanted);
 		const words = (router: (typeof wanted)[number]) => {
 			const time = opening.get(router.id);
 			if (router.status === 'online') return shortPrice(router);

@@ -1,4 +1,4 @@
-import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
+import { requireDeveloper } from '#lib/server/web/developer.ts';
 import { areaData } from '#lib/server/web/sign-in/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 

@@ -5,6 +5,7 @@ import { startOf } from '#lib/server/web/owner/router/router-steps.ts';
 import { periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { salesOfPeriod, sumOfToday } from '#lib/server/web/owner/figures/today.ts';
 import { routersOf } from '#lib/server/web/owner/figures/usage.ts';
+import { listOwnedRouters } from '#lib/server/routers/routers.ts';
 
 /** Rows of each list. */
 const FEW = 5;
@@ -17,7 +18,7 @@ export const load = ownerPage(async ({ url, locals: { app } }, { account, actor,
 		isCashier ? sumOfToday(app, actor) : null,
 		app.sessions.listForOwner(actor, { group: 'active', limit: FEW, after: null }),
 		app.sessions.countForOwner(actor, 'active'),
-		isCashier ? null : app.routers.owned(actor.accountId, { afterId: 0, limit: FEW })
+		isCashier ? null : listOwnedRouters(app.routers, actor.accountId, { afterId: 0, limit: FEW })
 	]);
 	return {
 		lacksStreetMap: account.role === 'admin' && app.config.basemap === null,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { documentText } from '../../../../src/lib/server/api/document/document.ts';
+import { formatDocument } from '../../../../src/lib/server/api/document.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
 
 describe('GET /openapi.json', () => {
@@ -12,7 +12,7 @@ describe('GET /openapi.json', () => {
 		expect(response.status).toBe(200);
 		expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
 		const { url } = fixture().server;
-		const text = documentText(url, { maxPrice: 1_000_000 });
+		const text = formatDocument(url, { maxPrice: 1_000_000 });
 		expect(await response.json()).toEqual(JSON.parse(text));
 		expect(JSON.parse(text)).toMatchObject({ servers: [{ url: `${url}/v1` }] });
 	});

@@ -12,7 +12,7 @@ import { openDatabase, type Database, type NearSearch } from '../../../../src/li
 import { nearestRouters as nearestOnPostgres } from '#lib/server/db/postgres.ts';
 import type { Schema } from '../../../../src/lib/server/db/schema.ts';
 import { nearestRouters as nearestOnSqlite } from '#lib/server/db/sqlite.ts';
-import { namedRouters } from '../../../../src/lib/server/routers/named-routers.ts';
+import { findNamedRouters } from '../../../../src/lib/server/routers/routers.ts';
 import { isAll } from '../../../support/all.ts';
 import { sequence } from '../../../support/random.ts';
 import { createDatabaseOn } from '../../../support/database/postgres.ts';
@@ -235,7 +235,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		const centre = { lat: 20, lon: 20 };
 		const search = { centre, radiusMetres: 50_000, after: null, limit: PAGE };
 		const named = async (name: string) =>
-			(await namedRouters({ ...database, db: noted }, name, search)).map((router) => router.name);
+			(await findNamedRouters({ ...database, db: noted }, name, search)).map((router) => router.name);
 
 		it.each([
 			['zawadi', ['Café Zawadi, Makerere Hill', 'Zawadi Lounge']],

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../../../src/lib/server/developer/api-keys.ts';
 import { wifiPassword } from '../../../../src/lib/server/platform/ids.ts';
-import { newSecret } from '../../../../src/lib/server/developer/webhooks/signature.ts';
+import { createWebhookSecret } from '../../../../src/lib/server/developer/webhook-delivery.ts';
 import { createApi, numberEnding, orderOf } from '../../../support/api/api.ts';
 import { signInAs } from '../../../support/pages/browsing.ts';
 import { startReceiver, type Receiver } from '../../../support/api/receiver.ts';
@@ -175,7 +175,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const phone = numberEnding('123');
 		const planted = [
 			key,
-			newSecret(),
+			createWebhookSecret(),
 			wifiPassword(),
 			phone,
 			phone.slice(1),
@@ -208,7 +208,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('errors that quote secrets are logged, and kept with their jobs, without them', async () => {
 		const { api, server, sql } = fixture();
 		const phone = numberEnding('123');
-		const secret = newSecret();
+		const secret = createWebhookSecret();
 		const planted = [generateKey('test'), wifiPassword(), 'planted.token.of-a-link', 'planted password'];
 		const [key = '', password = '', token = '', typed = ''] = planted;
 		const message = `planted ${phone} 0${phone.slice(4)} ${key} ${secret} ${password} token=${token} {"password":"${typed}"}`;

@@ -7,7 +7,12 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../../src/lib/server/platform/log.ts';
-import { createRequestLog } from '#lib/server/developer/request-log/request-log.ts';
+import {
+	openRequestLog,
+	noteCall,
+	listRecentCalls,
+	stopRequestLog
+} from '#lib/server/developer/request-log.ts';
 import { anEntry } from '../../../support/api/request-log.ts';
 import { startPostgres, type TestPostgres } from '../../../support/database/postgres.ts';
 import { eventually, startFixture, type Fixture } from '../../../support/server/fixture.ts';
@@ -20,25 +25,25 @@ describe('a database that cannot take the log', () => {
 		const folder = mkdtempSync(path.join(tmpdir(), 'airtill-log-'));
 		const url = `file:${folder}/a.db`;
 		const database = await openDatabase(url, { poolSize: 1 });
-		const log = createRequestLog({ database, clock: { now: () => Date.now() }, log: createLog('silent') });
+		const log = openRequestLog({ database, clock: { now: () => Date.now() }, log: createLog('silent') });
 		const writer = new DatabaseSync(`${folder}/a.db`);
 		try {
 			writer.exec('begin immediate');
 			const started = performance.now();
 			for (let call = 0; call < 3; call += 1) {
-				log.note({ ...anEntry, requestId: `req_${call}` });
-				expect(await log.recent(1, { before: null, limit: 5 })).toEqual([]);
+				noteCall(log, { ...anEntry, requestId: `req_${call}` });
+				expect(await listRecentCalls(log, 1, { before: null, limit: 5 })).toEqual([]);
 			}
 			// The driver is synchronous: waiting for the writer would hold the whole process for ten seconds.
 			expect(performance.now() - started).toBeLessThan(5_000);
 			writer.exec('rollback');
-			expect(await log.recent(1, { before: null, limit: 5 })).toHaveLength(3);
+			expect(await listRecentCalls(log, 1, { before: null, limit: 5 })).toHaveLength(3);
 			// Everything else is on the disk when it is reported.
 			const pragma = (name: string) => sql.raw(`pragma ${name}`).execute(database.db);
 			expect((await pragma('synchronous')).rows).toEqual([{ synchronous: 2 }]);
 		} finally {
 			writer.close();
-			await log.stop();
+			await stopRequestLog(log);
 			await database.close();
 			rmSync(folder, { recursive: true, force: true });
 		}

@@ -11,6 +11,7 @@ import { type AccessContext, countData } from '../provisioning.ts';
 import { countersOf } from './counters.ts';
 import { noteUnread } from './authorize.ts';
 import type { AccountingReport } from './report.ts';
+import { findRouterOrThrow } from '../../routers/routers.ts';
 
 type TimedReport = AccountingReport & { at: number };
 
@@ -186,7 +187,7 @@ function namedPass({ class: className, user }: AccountingReport): Named {
 }
 
 async function passOf(
-	{ clock, routers, pskCandidates }: AccessContext,
+	{ clock, pskCandidates }: AccessContext,
 	trx: Tx,
 	{ routerId, kind: gatewayKind }: RegisteredGateway,
 	report: TimedReport
@@ -202,7 +203,7 @@ async function passOf(
 	// With per-client passwords, access points send the MAC address as the username, or no username.
 	const isKey = gatewayKind === 'hostapd' && (user === null || normaliseMac(user) === mac);
 	if (status !== 'start' || mac === null || !isKey) return UNNAMED;
-	const { access_kind: kind } = await routers.findOrThrow(trx, routerId);
+	const { access_kind: kind } = await findRouterOrThrow(trx, routerId);
 	if (kind !== 'wpa_personal_per_client') return UNNAMED;
 	// The pass is certain only if the device was offered a single password.
 	const [only, ...others] = pskCandidates.lastOffered({ mac, routerId }, now);

@@ -6,6 +6,7 @@ import { hasRoom, INTERIM_SECONDS, takeSlot } from '../device-slots/device-slots
 import type { AccessContext } from '../provisioning.ts';
 import { acceptLimits } from './limits.ts';
 import { pskChoice } from './psk.ts';
+import { findRouterOrThrow } from '../../routers/routers.ts';
 
 /**
  * Answers FreeRADIUS (rlm_rest, see gateways/freeradius) for one gateway. Each answer holds the time until
@@ -109,13 +110,13 @@ function timeAttributes(passes: readonly RunningPass[], now: number): Attributes
  * may ask: at a hotspot anybody could type a MAC address as the username and sign in without a password.
  */
 async function keyRequest(
-	{ database, routers }: AccessContext,
+	{ database }: AccessContext,
 	{ kind: gatewayKind, routerId }: RegisteredGateway,
 	{ user, mac }: Login
 ): Promise<string | null> {
 	const device = normaliseMac(user);
 	if (gatewayKind !== 'hostapd' || device === null || device !== normaliseMac(mac ?? '')) return null;
-	const { access_kind: kind } = await routers.findOrThrow(database.db, routerId);
+	const { access_kind: kind } = await findRouterOrThrow(database.db, routerId);
 	return kind === 'wpa_personal_per_client' ? device : null;
 }
 

@@ -1,8 +1,9 @@
 import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
-import { quote } from '#lib/checkout/quote.ts';
+import { quote } from '#lib/purchase/quote.ts';
 import type { App } from '#lib/server/app.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
+import { listNearbyRouters } from '../../routers/routers.ts';
 
 /** The example purchase of the quickstart and of the API page: its place, radius in metres and time. */
 const RADIUS = 5_000;
@@ -11,7 +12,12 @@ const ROUTERS = 20;
 
 /** A router near the centre of the map that sells the time of the example now, and what it costs there. */
 async function findExampleRouter({ routers, config }: App) {
-	const near = await routers.list({ ...config.centre, radius: RADIUS, limit: ROUTERS, after: null });
+	const near = await listNearbyRouters(routers, {
+		...config.centre,
+		radius: RADIUS,
+		limit: ROUTERS,
+		after: null
+	});
 	for (const router of near.data) {
 		const amount = router.status === 'online' ? quote(router, DURATION)?.amount : undefined;
 		if (amount !== undefined) return { router, amount };

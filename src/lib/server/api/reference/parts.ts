@@ -1,11 +1,11 @@
-import { ACCOUNT_FACTOR, MAX_FAILED_KEYS } from '../http/request-limits.ts';
+import { ACCOUNT_FACTOR, MAX_FAILED_KEYS } from '../middleware.ts';
 import { TEST_NUMBERS } from '../../billing/operators/sandbox.ts';
 import { formatConfigTable, type Config } from '#lib/server/config/config.ts';
 import { EVENT_TEXTS } from '#lib/server/contract/webhooks.ts';
 import { ITEM_CODES, PROBLEMS, PROBLEM_CODES, type ProblemCode } from '#lib/server/contract/problems.ts';
 import { METRICS } from '#lib/server/platform/metrics.ts';
-import { PROBLEM_EXAMPLES } from '../document/problem-responses.ts';
-import { ROUTES } from '../routes/index.ts';
+import { PROBLEM_EXAMPLES } from '../endpoint.ts';
+import { ROUTES } from '../api.ts';
 
 /** Generated parts of guides, as Markdown. */
 export const PARTS: Readonly<Record<string, (config: Config) => string>> = {

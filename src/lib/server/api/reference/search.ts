@@ -1,6 +1,6 @@
 import { slug } from '#lib/format/slug.ts';
 import type { Config } from '#lib/server/config/config.ts';
-import { ROUTES } from '../routes/index.ts';
+import { ROUTES } from '../api.ts';
 import { readGuides } from './guides.ts';
 
 interface Hit {

@@ -34,7 +34,7 @@ import { retryUniqueViolation } from '../../db/queries.ts';
 import type { Caller } from '../../accounts/accounts.ts';
 import { AppError, validationFailed } from '../../platform/errors.ts';
 import { paymentReference } from '../../platform/ids.ts';
-import { lacksNetworkPassword, offlineReason } from '../../routers/routers.ts';
+import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../../routers/routers.ts';
 import { operatorForPayment } from '../operators/registry.ts';
 import { mobileNumber, type RememberBody, sessionNotFound, type SessionRow } from '../sessions/sessions.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
@@ -189,11 +189,11 @@ async function checkPayable(
 
 /** Refuses to charge for a router that no longer sells this access: see the reasons of `offlineReason`. */
 async function checkOnline(
-	{ clock, config, routers }: BillingContext,
+	{ clock, config }: BillingContext,
 	trx: Tx,
 	{ router_id: routerId, access_kind: kind }: SessionRow
 ): Promise<void> {
-	const router = await routers.findOrThrow(trx, routerId);
+	const router = await findRouterOrThrow(trx, routerId);
 	if (lacksNetworkPassword(router, kind)) {
 		throw new AppError(
 			'router_unavailable',

@@ -1,6 +1,6 @@
 import type { PassRow } from '../../passes/passes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/routers.ts';
+import { findRouterOrThrow, lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/routers.ts';
 import { SESSION_END_JOB, type SessionsContext } from './sessions.ts';
 import { cancelUnpaid, current, transition } from './session-states.ts';
 import * as store from './store.ts';
@@ -44,13 +44,13 @@ export async function activate(
 
 /** A timed-out session may still be bought within the grace period, if the router is open and responds. */
 async function reasonToRefund(
-	{ clock, config, routers }: SessionsContext,
+	{ clock, config }: SessionsContext,
 	trx: Tx,
 	row: SessionRow
 ): Promise<UnappliedReason | null> {
 	if (row.status !== 'pending_payment' && row.status !== 'cancelled') return 'duplicate_payment';
 	if (row.status === 'cancelled' && row.status_reason !== 'payment_timeout') return 'session_cancelled';
-	const router = await routers.findOrThrow(trx, row.router_id);
+	const router = await findRouterOrThrow(trx, row.router_id);
 	// The owner has changed the access since the order, and no password could let the buyer in.
 	if (lacksNetworkPassword(router, row.access_kind)) return 'provisioning_failed';
 	if (row.status === 'pending_payment') return null;

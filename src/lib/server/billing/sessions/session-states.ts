@@ -22,7 +22,7 @@ import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { PassRow } from '../../passes/passes.ts';
 import { accountActor } from '../../audit/audit.ts';
 import type { Fenced } from '../../jobs/jobs.ts';
-import { lacksNetworkPassword } from '../../routers/routers.ts';
+import { findRouterOrThrow, lacksNetworkPassword } from '../../routers/routers.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -384,13 +384,13 @@ async function runningTime(
 }
 
 async function endedTime(
-	{ clock, passes, routers }: SessionServices,
+	{ clock, passes }: SessionServices,
 	trx: Tx,
 	{ status, pass_id: passId, router_id: routerId }: store.SessionRow
 ): Promise<ExtendableTime | null> {
 	const session = passId === null ? undefined : (await store.ofPass(trx, passId, 'expired')).at(-1);
 	if (status !== 'expired' || passId === null || session?.ended_at == null) return null;
-	const [pass, router] = [await passes.findOrThrow(trx, passId), await routers.findOrThrow(trx, routerId)];
+	const [pass, router] = [await passes.findOrThrow(trx, passId), await findRouterOrThrow(trx, routerId)];
 	const now = clock.now();
 	const mayGoOn =
 		now <= session.ended_at + EXTRA_TIME_AFTER_END_MS &&

@@ -26,7 +26,17 @@ import type { Base } from '../../base.ts';
 import type { Passes, PassRow } from '../../passes/passes.ts';
 import { fenceHandlers } from '../../jobs/jobs.ts';
 import type { Events } from '../../events/events.ts';
-import { type Offer, type RouterRow, type Routers, sells } from '../../routers/routers.ts';
+import type { Offer } from '../../routers/offers.ts';
+import {
+	type RouterRow,
+	type Routers,
+	findRouterOrThrow,
+	findVisibleRouter,
+	listPaymentMethods,
+	listRouterOffers,
+	openNetworkPassword,
+	sells
+} from '../../routers/routers.ts';
 import { operatorForPayment, type Operators } from '../operators/registry.ts';
 import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/duration.ts';
 import { findPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
@@ -146,7 +156,7 @@ export const SESSION_END_JOB = 'session.settle';
 /** Stores a response in the transaction of its effect. `status` replaces the route's own. */
 export type RememberBody<T> = (trx: Tx, body: T, status?: 200 | 201) => Promise<void>;
 
-/** Orders time; charges nothing. @throws AppError, see api/routes/sessions.ts */
+/** Orders time; charges nothing. @throws AppError, see api/sessions.ts */
 const createSession = (
 	context: SessionsContext,
 	caller: Caller,
@@ -155,9 +165,9 @@ const createSession = (
 ): Promise<SessionBody> =>
 	context.database.transact(async (trx) => {
 		const { clock, config, gateways, jobs, routers, operators, passes } = context;
-		const router = await routers.visible(trx, caller, order.router_id);
+		const router = await findVisibleRouter(trx, caller, order.router_id);
 		const extended = await extendedSession(context, trx, caller, order);
-		const methods = routers.paymentMethods(router);
+		const methods = listPaymentMethods(routers, router);
 		const { phone, method } = checkOrder(context, order, router, methods);
 		if (!extended && (await gateways.sellsNowhere(trx, router.id))) {
 			throw new AppError(
@@ -252,7 +262,7 @@ type Terms = Pick<SessionRow, 'amount_minor' | 'offer_id' | 'offer_name' | Limit
  * @throws AppError `duration_not_allowed | duration_not_offered | offer_not_available | validation_failed`
  */
 function agreedTerms(
-	routers: Pick<Routers, 'listedOffers'>,
+	routers: Routers,
 	router: RouterRow,
 	order: Pick<SessionCreationBody, 'duration' | 'offer_id'>,
 	pass: PassRow | null
@@ -264,7 +274,7 @@ function agreedTerms(
 		throw new AppError('duration_not_allowed', problem, { extensions: { min_duration, max_duration } });
 	};
 	refuseFor(durationProblem(router, order.duration));
-	const listed = routers.listedOffers(router);
+	const listed = listRouterOffers(routers, router);
 	const onSale = listed.filter(({ available }) => available).map(({ offer }) => offer);
 	const offer =
 		order.offer_id === undefined
@@ -322,7 +332,7 @@ export async function sessionAtOwner(
 	id: number
 ): Promise<SessionRow> {
 	const found = await store.find(trx, id);
-	const router = found && (await context.routers.findOrThrow(trx, found.router_id));
+	const router = found && (await findRouterOrThrow(trx, found.router_id));
 	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
 	return applyDueChange(context, trx, found);
 }
@@ -365,13 +375,13 @@ async function withPassword(
 	row: SessionRow,
 	pass: PassRow
 ): Promise<SessionBody> {
-	const router = await routers.findOrThrow(database.db, row.router_id);
+	const router = await findRouterOrThrow(database.db, row.router_id);
 	// The network's name may have changed since the order.
 	return sessionBody({ ...row, ssid: router.ssid }, pass, clock.now(), {
 		password: passes.passwordOf(pass),
 		security: router.security,
 		hidden: router.hidden === 1,
-		networkPassword: routers.networkPassword(router)
+		networkPassword: openNetworkPassword(routers, router)
 	});
 }
 

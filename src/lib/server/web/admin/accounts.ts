@@ -1,6 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { isEmail } from '#lib/domain/email.ts';
-import { RATE_PLANS, ROLES, type Account } from '../../accounts/accounts.ts';
+import { RATE_PLANS, ROLES, type Account, findAccount, changeAccount } from '../../accounts/accounts.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
@@ -22,7 +22,7 @@ export const accountFilterOf = ({ url: { searchParams } }: RequestEvent) => ({
 
 /** Throws 404 for an unknown account, and for the portal's own. */
 async function accountOf({ params, locals }: AccountEvent): Promise<Account> {
-	const account = await locals.app.accounts.find(idOf(params.id));
+	const account = await findAccount(locals.app, idOf(params.id));
 	if (!account || account.plan === 'portal') error(404, 'Not found');
 	return account;
 }
@@ -33,7 +33,7 @@ export async function accountPage(event: AccountEvent, admin: Visitor) {
 	const [password, keys, employer, view] = await Promise.all([
 		app.signIn.passwordState(account),
 		listKeys(app.apiKeys, account.id),
-		account.employer_id === null ? null : app.accounts.find(account.employer_id),
+		account.employer_id === null ? null : findAccount(app, account.employer_id),
 		app.ownerViews.current(admin.sessionId)
 	]);
 	const now = app.clock.now();
@@ -64,7 +64,7 @@ const wrong = (problem: string, status = 400) => ({ status, problem });
 const changeStatus =
 	(status: Account['status']): AccountChange['run'] =>
 	async ({ event, admin, subject, author: { note } }) => {
-		await event.locals.app.accounts.change(subject.id, { status }, { by: admin.account.id, note });
+		await changeAccount(event.locals.app, subject.id, { status }, { by: admin.account.id, note });
 		return 'done';
 	};
 
@@ -147,7 +147,7 @@ const CHANGES = {
 			const { app } = event.locals;
 			// The employer may have set the password. Forgotten first, so that it never opens the new role.
 			if (subject.role === 'staff') await app.signIn.forget(subject);
-			await app.accounts.change(subject.id, { role }, { by: admin.account.id, note });
+			await changeAccount(app, subject.id, { role }, { by: admin.account.id, note });
 			return 'done';
 		}
 	},
@@ -160,7 +160,7 @@ const CHANGES = {
 		async run({ event, admin, subject, author: { note }, field }) {
 			const plan = ratePlanOf(field);
 			if (!plan) return wrong(PLAN_PROBLEM);
-			await event.locals.app.accounts.change(subject.id, { plan }, { by: admin.account.id, note });
+			await changeAccount(event.locals.app, subject.id, { plan }, { by: admin.account.id, note });
 			return 'done';
 		}
 	}

@@ -4,6 +4,7 @@ import { accountActor, accountIdOf } from '../../audit/audit.ts';
 import { noteOf, type Fields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { SIGN_IN_PATH, signedIn, type Visitor } from '../sign-in/sign-in.ts';
+import { findAccount } from '../../accounts/accounts.ts';
 
 /** Redirects to the sign-in page, or throws 403 unless the account is an active administrator. */
 export async function requireAdmin(event: RequestEvent): Promise<Visitor> {
@@ -43,7 +44,7 @@ export async function namesOf(
 	const names = new Map<string, string>();
 	for (const actor of new Set(actors)) {
 		const id = accountIdOf(actor ?? '');
-		const account = id === null ? null : await locals.app.accounts.find(id);
+		const account = id === null ? null : await findAccount(locals.app, id);
 		if (actor !== null && account) names.set(actor, account.email);
 	}
 	return (actor) => names.get(actor) ?? actor;

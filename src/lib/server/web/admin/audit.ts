@@ -3,6 +3,7 @@ import { FIRST_DATE, isDate, LAST_DATE, spanOfDates, timeAt } from '#lib/domain/
 import { accountActor, type AuditFilter, type FoundEntry } from '../../audit/audit.ts';
 import { idOf } from '../page-links.ts';
 import { namesOf } from './admin.ts';
+import { findAccountByEmail } from '../../accounts/accounts.ts';
 
 const FIELDS = ['who', 'actor', 'action', 'payment', 'router', 'from', 'to'] as const;
 type Field = (typeof FIELDS)[number];
@@ -26,7 +27,7 @@ export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Pro
 		FIELDS.map((name) => [name, (url.searchParams.get(name) ?? '').trim()])
 	) as Search['texts'];
 	const { who, actor, action, payment, router, from, to } = texts;
-	const account = actor.includes('@') && isText(actor) ? await app.accounts.findByEmail(actor) : null;
+	const account = actor.includes('@') && isText(actor) ? await findAccountByEmail(app, actor) : null;
 	const dateProblem = (name: string, text: string) =>
 		text === '' || (isDate(text) && text >= FIRST_DATE && text <= LAST_DATE)
 			? null

@@ -1,11 +1,16 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import { money } from '#lib/format/text.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import { hasRole } from '#lib/server/accounts/accounts.ts';
+import { hasRole, findAccountByEmail } from '#lib/server/accounts/accounts.ts';
 import { CsvFileError } from '../../platform/csv.ts';
 import { InputError } from '../../platform/errors.ts';
-import { importRouters, previewImport } from '../../routers/import/import-routers.ts';
-import { readRouters, type ImportedRouter, type RowRemark } from '../../routers/import/import-rows.ts';
+import {
+	type ImportedRouter,
+	type RowRemark,
+	importRouters,
+	previewImport,
+	readRouters
+} from '../../routers/import.ts';
 import { readPrice } from '../../routers/router-fields.ts';
 import { readFields } from '../form.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
@@ -28,7 +33,7 @@ export async function importFile(event: RequestEvent, admin: Visitor) {
 	// Browsers send line ends as CR LF, so a previewed file comes back longer.
 	const previewed = () => Buffer.from(field('csv', 2 * MAX_FILE_BYTES).replaceAll('\r\n', '\n'));
 	const bytes = (await file('file')) ?? previewed();
-	const owner = await app.accounts.findByEmail(kept.owner.toLowerCase());
+	const owner = await findAccountByEmail(app, kept.owner.toLowerCase());
 	const rules = { currency, maxPrice };
 	const price = kept.price === '' ? null : readPrice(kept.price, rules);
 	const problems = [

@@ -5,7 +5,15 @@ import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
 import type { Claim } from '../../gateways/gateways.ts';
 import { AppError } from '../../platform/errors.ts';
-import { importedId, type OwnedRouter, type RouterRow } from '../../routers/routers.ts';
+import { importedId } from '../../routers/store.ts';
+import {
+	type OwnedRouter,
+	type RouterRow,
+	findChangeableRouter,
+	findRouterOrThrow,
+	readOwnedRouter,
+	searchRouters
+} from '../../routers/routers.ts';
 import { kindWords } from '../owner/router/access-words.ts';
 import { readTypedPrice } from '../owner/router/router-form.ts';
 import { routerState } from '../owner/router/router-state.ts';
@@ -15,6 +23,8 @@ import type { Visitor } from '../sign-in/sign-in.ts';
 import { auditLines } from './audit.ts';
 import { changeForm, changesOf, type Change } from './changes.ts';
 import { titleOf } from './reviews.ts';
+import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
+import { changePrice, markRouter } from '../../routers/edit-router.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
 
@@ -26,13 +36,13 @@ export async function findRouters(
 	text: string,
 	page: { afterId: number; limit: number }
 ) {
-	const { accounts, gateways, routers } = app;
-	if (text === '') return routers.search({}, page);
-	const owner = text.includes('@') ? await accounts.findByEmail(text) : null;
-	if (owner) return routers.search({ ownerAccountId: owner.id }, page);
+	const { gateways, routers } = app;
+	if (text === '') return searchRouters(routers, {}, page);
+	const owner = text.includes('@') ? await findAccountByEmail(app, text) : null;
+	if (owner) return searchRouters(routers, { ownerAccountId: owner.id }, page);
 	const gateway = await gateways.byName(text);
 	const ids = [idOf(text), gateway?.routerId ?? 0].filter((id) => id > 0);
-	return routers.search({ name: text, ids }, page);
+	return searchRouters(routers, { name: text, ids }, page);
 }
 
 /** Why a router sells nothing, and what to do. */
@@ -54,7 +64,7 @@ const disabledText = ({ canEnable }: OwnedRouter) =>
 export async function routerLines(app: App, routers: readonly OwnedRouter[]) {
 	const owners = new Map<number, string>();
 	for (const id of new Set(routers.map(({ ownerAccountId }) => ownerAccountId))) {
-		owners.set(id, (await app.accounts.find(id))?.email ?? `account ${id}`);
+		owners.set(id, (await findAccount(app, id))?.email ?? `account ${id}`);
 	}
 	return routers.map((router) => ({
 		...{ id: router.id, name: router.name, ssid: router.ssid, address: router.address },
@@ -72,7 +82,7 @@ function stateOf({ clock, config }: App, router: OwnedRouter) {
 async function routerOf({ params, locals: { app } }: RouterEvent, { account }: Visitor): Promise<RouterRow> {
 	try {
 		const administrator = { accountId: account.id, role: 'admin' } as const;
-		return await app.routers.changeable(app.database.db, administrator, idOf(params.id));
+		return await findChangeableRouter(app.database.db, administrator, idOf(params.id));
 	} catch (problem) {
 		if (!(problem instanceof AppError)) throw problem;
 	}
@@ -82,7 +92,7 @@ async function routerOf({ params, locals: { app } }: RouterEvent, { account }: V
 const mark =
 	(column: 'disabled_at' | 'access_confirmed_at', isSet: boolean): Change<RouterRow>['run'] =>
 	async ({ event, subject, author }) => {
-		await event.locals.app.routers.mark(subject.id, column, { isSet, ...author });
+		await markRouter(event.locals.app.routers, subject.id, column, { isSet, ...author });
 		return 'done';
 	};
 
@@ -102,7 +112,7 @@ const CHANGES = {
 			const typed = readTypedPrice(field('price'), { currency: subject.currency, maxPrice });
 			if ('problem' in typed) return { status: 400, problem: `Price: ${typed.problem}` };
 			const administrator = { accountId: admin.account.id, role: 'admin', keyId: null } as const;
-			await routers.setPrice({ ...administrator, reason: author.note }, subject.id, typed.price);
+			await changePrice(routers, { ...administrator, reason: author.note }, subject.id, typed.price);
 			return 'done';
 		}
 	},
@@ -167,8 +177,8 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 	const row = await routerOf(event, admin);
 	const claims = await claimsOf(app, row.id);
 	const [router, owner, use, money, audited] = await Promise.all([
-		app.routers.ownedOne({ accountId: admin.account.id, role: 'admin' }, row.id),
-		app.accounts.find(row.owner_account_id),
+		readOwnedRouter(app.routers, { accountId: admin.account.id, role: 'admin' }, row.id),
+		findAccount(app, row.owner_account_id),
 		app.usage.ofRouters([row.id]),
 		moneyOf(app, row.id),
 		app.audit.search(
@@ -207,10 +217,10 @@ async function claimsOf({ database, gateways }: App, routerId: number): Promise<
 	return (await Promise.all(own.map((gateway) => gateways.claimsOn(gateway)))).flat();
 }
 
-async function claimLines({ accounts, database, routers }: App, claims: readonly Claim[]) {
+async function claimLines(app: App, claims: readonly Claim[]) {
 	const nameOf = async (routerId: number) => {
-		const { owner_account_id: owner } = await routers.findOrThrow(database.db, routerId);
-		return `router ${routerId} of ${(await accounts.find(owner))?.email ?? `account ${owner}`}`;
+		const { owner_account_id: owner } = await findRouterOrThrow(app.database.db, routerId);
+		return `router ${routerId} of ${(await findAccount(app, owner))?.email ?? `account ${owner}`}`;
 	};
 	return Promise.all(
 		claims.map(async ({ accessPoint, state, rivals }) => {

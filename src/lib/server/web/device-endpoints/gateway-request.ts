@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { limitAddress, RateLimited } from '#lib/server/api/http/request-limits.ts';
+import { RateLimited, limitAddress } from '#lib/server/api/middleware.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';

@@ -4,11 +4,12 @@ import * as m from '#lib/i18n/messages.js';
 import { accountActor, type Author } from '../../audit/audit.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { AppError, attempt } from '../../platform/errors.ts';
-import type { OwnedRouter } from '../../routers/routers.ts';
+import { type OwnedRouter, readOwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
 import { mayDo, rolesOf, type OwnerRole } from './roles.ts';
+import { findAccount } from '../../accounts/accounts.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
 const ROUTES = /^\/owner\/\(signed-in\)\/?/;
@@ -40,11 +41,11 @@ export function ownerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 async function findOwnerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	const found = await signedIn(event, link(OWNER_SIGN_IN_PATH));
 	const { account, sessionId } = found;
-	const { accounts, ownerViews } = event.locals.app;
+	const { app } = event.locals;
 	const isAdmin = account.role === 'admin' && account.status === 'active';
-	const view = isAdmin ? await ownerViews.current(sessionId) : null;
+	const view = isAdmin ? await app.ownerViews.current(sessionId) : null;
 	const ownerId = view?.account_id ?? account.employer_id;
-	const owner = ownerId === null ? account : await accounts.find(ownerId);
+	const owner = ownerId === null ? account : await findAccount(app, ownerId);
 	// The pages of an employer are not a suspended person's own.
 	const isSuspendedStaff = account.role === 'staff' && account.status === 'suspended';
 	if (isSuspendedStaff || !owner || (owner.role !== 'owner' && owner.role !== 'admin')) {
@@ -130,6 +131,6 @@ export async function ownRouterOf(
 	{ actor }: OwnerVisitor,
 	id: number
 ): Promise<OwnedRouter> {
-	const router = await attempt(AppError, () => locals.app.routers.ownedOne(actor, id));
+	const router = await attempt(AppError, () => readOwnedRouter(locals.app.routers, actor, id));
 	return router instanceof AppError ? error(404, m.owner_no_such_router()) : router;
 }

@@ -1,5 +1,5 @@
 import * as m from '#lib/i18n/messages.js';
-import type { StaffRole } from '../../accounts/accounts.ts';
+import type { StaffRole } from '../../accounts/staff.ts';
 
 /** An administrator who has routers acts as their owner. */
 export type OwnerRole = 'owner' | StaffRole;

@@ -10,8 +10,14 @@ import {
 	StaffRefused,
 	type Employer,
 	type Invitation,
-	type StaffRole
-} from '../../accounts/accounts.ts';
+	type StaffRole,
+	listStaff,
+	listInvitations,
+	inviteStaff,
+	withdrawInvitation,
+	changeStaffRole,
+	removeStaff
+} from '../../accounts/staff.ts';
 import { attempt } from '../../platform/errors.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf, readPage } from '../page-links.ts';
@@ -25,8 +31,8 @@ const VIEWS_PER_PAGE = 20;
 export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 	const { app } = event.locals;
 	const [people, invitations, { rows: views, pages: viewPages }] = await Promise.all([
-		app.accounts.staffOf(owner.id),
-		app.accounts.invitationsOf(owner.id),
+		listStaff(app, owner.id),
+		listInvitations(app, owner.id),
 		readPage(event, { parameter: 'before', length: 1, anchor: '#views' }, (before) =>
 			app.ownerViews.ofOwner(owner.id, { before, limit: VIEWS_PER_PAGE })
 		)
@@ -76,7 +82,7 @@ const refused = (status: number, problem: string, entry: { email?: string; role?
  * Sends an invitation by email: only the person of the address can accept it. The answer does not tell whether the
  * address has an account.
  */
-export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
+export async function answerInvite(event: RequestEvent, visitor: OwnerVisitor) {
 	const { app } = event.locals;
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
@@ -86,7 +92,7 @@ export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
 	if (app.signIn.mailProblem !== null) return refused(503, m.owner_mail_off(), entry);
 	const tooMany = await tooManyMails(event, email);
 	if (tooMany) return refused(429, tooMany.data.problem, entry);
-	const invited = await attempt(StaffRefused, () => app.accounts.inviteStaff(entry, employerOf(visitor)));
+	const invited = await attempt(StaffRefused, () => inviteStaff(app, entry, employerOf(visitor)));
 	if (!(invited instanceof StaffRefused)) return sendInvitation(event, visitor, invited);
 	const isFull = invited.reason === 'full';
 	return refused(409, isFull ? m.staff_full({ count: numberText(MAX_STAFF) }) : m.staff_known(), entry);
@@ -96,7 +102,7 @@ export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
 export async function inviteAgain(event: RequestEvent, visitor: OwnerVisitor) {
 	const { app } = event.locals;
 	const id = idOf((await readFields(event.request)).field('id'));
-	const invitations = await app.accounts.invitationsOf(visitor.owner.id);
+	const invitations = await listInvitations(app, visitor.owner.id);
 	const invitation = invitations.find((one) => one.id === id);
 	if (!invitation) return refused(409, m.staff_gone());
 	if (app.signIn.mailProblem !== null) return refused(503, m.owner_mail_off());
@@ -129,10 +135,10 @@ function sendInvitation(
 	return { ...NOBODY, sent: m.staff_sent({ email: apart(email) }) };
 }
 
-export async function withdrawInvitation(event: RequestEvent, visitor: OwnerVisitor) {
+export async function answerWithdraw(event: RequestEvent, visitor: OwnerVisitor) {
 	const { field } = await readFields(event.request);
-	const { accounts } = event.locals.app;
-	if (!(await accounts.withdrawInvitation(idOf(field('id')), employerOf(visitor)))) {
+	const { app } = event.locals;
+	if (!(await withdrawInvitation(app, idOf(field('id')), employerOf(visitor)))) {
 		return refused(409, m.staff_gone());
 	}
 	redirect(303, link('/owner/staff?done=withdraw'));
@@ -142,8 +148,8 @@ export async function changeRole(event: RequestEvent, visitor: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const role = roleOf(field);
 	if (!role) return refused(400, m.owner_problem());
-	const { accounts } = event.locals.app;
-	if (!(await accounts.changeStaffRole(idOf(field('id')), role, employerOf(visitor)))) {
+	const { app } = event.locals;
+	if (!(await changeStaffRole(app, idOf(field('id')), role, employerOf(visitor)))) {
 		return refused(409, m.staff_gone());
 	}
 	redirect(303, link('/owner/staff?done=role'));
@@ -153,7 +159,7 @@ export async function changeRole(event: RequestEvent, visitor: OwnerVisitor) {
 export async function removePerson(event: RequestEvent, visitor: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const { app } = event.locals;
-	const removed = await app.accounts.removeStaff(idOf(field('id')), employerOf(visitor));
+	const removed = await removeStaff(app, idOf(field('id')), employerOf(visitor));
 	if (!removed) return refused(409, m.staff_gone());
 	await app.signIn.forget(removed);
 	redirect(303, link('/owner/staff?done=remove'));

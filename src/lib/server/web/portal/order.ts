@@ -1,25 +1,39 @@
-import { OrderedBefore } from '#lib/server/portal/earlier-orders.ts';
-import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { FIRST_PROMPTS } from '#lib/server/http/redirected-device.ts';
+import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits/rate-limits.ts';
+import { type EarlierOrder, OrderedBefore, type Orderer } from '#lib/server/portal/earlier-orders.ts';
+import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import {
-	readPayEntry,
-	wantedTime,
+	type EarlierNotice,
 	type FormErrors,
 	type PayEntry,
 	type Quotation,
-	type WantedTime
-} from '#lib/checkout/pay-form.ts';
+	type WantedTime,
+	readPayEntry,
+	wantedTime
+} from '#lib/purchase/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
-import { OWN_TIME } from '#lib/checkout/price.ts';
-import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
-import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
-import { apiClient } from '#lib/server/portal/api-client.ts';
+import {
+	OWN_TIME,
+	type TimeChoice,
+	chargeText,
+	describeOffer,
+	formatAgreed,
+	priceText
+} from '#lib/purchase/quote.ts';
+import { ApiLimited, ApiProblem, ApiUnavailable, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
-import { type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
-import { ifAvailable, readForm } from './api-errors.ts';
-import { earlierNotice, ordererOf } from './earlier-notice.ts';
-import { pagePath } from './purchase/page-path.ts';
-import { manyUnpaid, orderRefusal, showAgain, type Refusal } from './order-refusal.ts';
+import { PriceChanged, type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
+import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
+import { purchaseToken } from '#lib/server/platform/ids.ts';
+import { endsByItself } from '#lib/domain/access-kind.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { momentText } from '#lib/format/when.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import { link } from '#lib/i18n/current.ts';
+import { formatMoney } from '#lib/domain/money.ts';
+import { networkOf } from '#lib/server/http/client-address.ts';
 
 /**
  * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen
@@ -46,10 +60,10 @@ export function placeOrder(
 	};
 	const order: Order = async (token, form, another, { status }) => {
 		if (status !== 'online') return { status: 409, errors: { form: m.router_gone_offline() } };
-		const waitSeconds =
+		const seconds =
 			captiveSession && (await takeDeviceOrder(event, captiveSession.device, captiveSession.entry.clientMac));
-		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
-		const orderer = ordererOf(event, another, captiveSession?.id);
+		if (seconds !== null) return refuseUnpaid(seconds);
+		const orderer = readOrderer(event, another, captiveSession?.id);
 		return pageOf(await buyTime(purchases, apiClient(event), token, form, orderer));
 	};
 	return answerPayForm(event, findRouter, order, pageOf, captiveSession?.id);
@@ -95,13 +109,13 @@ export async function answerPayForm(
 	try {
 		const router = await findRouter();
 		const wanted = wantedTime(router, entry);
-		const errors = orderProblems(router, entry, wanted);
+		const errors = findOrderProblems(router, entry, wanted);
 		if ('error' in wanted || Object.keys(errors).length > 0) return refused({ status: 400, errors });
 		if (!wanted.seen) {
 			await showOrdered();
-			return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
+			return { entry: showChosen(entry, wanted), quoted: makeQuotation(wanted, entry.pays !== '') };
 		}
-		const form = purchaseForm(router, entry, wanted.choice);
+		const form = makePurchaseForm(router, entry, wanted.choice);
 		const result = await order(entry.purchase, form, entry.another, router).catch((problem: unknown) => {
 			if (problem instanceof OrderedBefore) return problem.earlier;
 			throw problem;
@@ -109,16 +123,16 @@ export async function answerPayForm(
 		if (typeof result === 'string') redirect(303, result);
 		if (!('mark' in result)) return refused(result, form);
 		const { money } = wanted.choice;
-		const fields = { ...shown(entry, wanted) };
-		return fail(409, { entry, earlier: earlierNotice(event, result, { fields, money, captiveSession }) });
+		const fields = { ...showChosen(entry, wanted) };
+		return fail(409, { entry, earlier: describeEarlier(event, result, { fields, money, captiveSession }) });
 	} catch (problem) {
 		// Throws a redirect again.
-		return refused(orderRefusal(event, problem));
+		return refused(explainRefusal(event, problem));
 	}
 }
 
 /** Finds by field what keeps a form from being an order. */
-export function orderProblems(router: RouterBody, entry: PayEntry, wanted: WantedTime): FormErrors {
+export function findOrderProblems(router: RouterBody, entry: PayEntry, wanted: WantedTime): FormErrors {
 	const method = offeredMethods(router.payment_methods).includes(entry.paymentMethod)
 		? 'choice' in wanted && chargeText(router, entry.paymentMethod, wanted.choice.amount)
 		: m.router_choose_method();
@@ -129,7 +143,7 @@ export function orderProblems(router: RouterBody, entry: PayEntry, wanted: Wante
 	};
 }
 
-export const purchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeChoice): PurchaseForm => ({
+export const makePurchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeChoice): PurchaseForm => ({
 	routerId: router.id,
 	duration: choice.duration,
 	offerId: choice.offer?.id ?? null,
@@ -140,12 +154,200 @@ export const purchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeCh
 });
 
 /** Returns the entries for a form with a new price; a typed time becomes the chosen one. */
-const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
+const showChosen = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
 	wanted.own ? { ...entry, time: OWN_TIME } : entry;
 
 /** @param changed the button's price is for another time than the chosen one */
-function quotation({ choice, own }: Omit<Quotation, 'why'>, changed: boolean): Quotation {
+function makeQuotation({ choice, own }: Omit<Quotation, 'why'>, changed: boolean): Quotation {
 	const price = { time: choice.words, money: choice.money };
 	const why = own || changed ? m.router_price_of_time(price) : m.router_price_is_new(price);
 	return { choice, own, why };
+}
+
+/**
+ * Returns the data of RouterOffer.svelte. `router` is null if only a posted form can be shown.
+ * @param isJoined the device is connected to the Wi-Fi already, and needs no password for it
+ */
+export async function readPayPage(
+	event: RequestEvent,
+	findRouter: () => Promise<RouterBody>,
+	isJoined = false
+) {
+	// A posted form is shown without the router.
+	const router = await (event.request.method === 'POST'
+		? ifAvailable(findRouter(), null)
+		: orUnavailable(findRouter(), m.common_prices_unreachable()));
+	const { config } = event.locals.app;
+	return {
+		/** `note`: a warning before the payment. */
+		router: router && { ...describeOffer(router), note: formatPayNote(router, isJoined) },
+		brand: showBrand(event, router),
+		price: router ? priceText(router) : '',
+		online: router?.status === 'online',
+		closed: await readClosedText(event, router),
+		hint: makePhoneHint(config.defaultRegion),
+		purchase: purchaseToken()
+	};
+}
+
+/** Warns of a password that we do not have or that all guests share. */
+export function formatPayNote(
+	{ access_kind, network_password_provided }: RouterBody,
+	isJoined = false
+): string | null {
+	if (!endsByItself(access_kind)) return m.router_shared();
+	return network_password_provided !== false || isJoined ? null : m.router_ask_password();
+}
+
+/** Returns when the closed ones of these routers open automatically, as text by id. Others are missing. */
+export async function readOpeningTexts(
+	{ locals: { app } }: Pick<RequestEvent, 'locals'>,
+	routers: readonly { id: number; status: string }[]
+): Promise<Map<number, string>> {
+	const { openingTimes, clock, config } = app;
+	const closed = routers.filter(({ status }) => status !== 'online');
+	if (openingTimes === null || closed.length === 0) return new Map();
+	const times = await openingTimes(closed.map(({ id }) => id));
+	const now = new Date(clock.now());
+	return new Map([...times].map(([id, at]) => [id, momentText(new Date(at), now, config.reportTimezone)]));
+}
+
+/** Says that the owner has closed a router, and until when. Returns null if it is not closed. */
+export async function readClosedText(
+	event: Pick<RequestEvent, 'locals'>,
+	router: RouterBody | null
+): Promise<string | null> {
+	if (router?.status_reason !== 'closed') return null;
+	const time = (await readOpeningTexts(event, [router])).get(router.id);
+	return time === undefined ? m.router_closed() : m.router_closed_until({ time });
+}
+
+/** The buyer was not charged and may retry. */
+export interface Refusal {
+	status: 400 | 404 | 409 | 429 | 503;
+	errors: FormErrors;
+	headers?: Record<string, string>;
+}
+
+/** A device or a router has too many unpaid payments. */
+export function refuseUnpaid(seconds: number): Refusal {
+	const form = m.router_many_unpaid({ minutes: Math.ceil(seconds / 60) });
+	return { status: 429, errors: { form }, headers: { 'retry-after': String(seconds) } };
+}
+
+/** An older API sends no time. */
+const LONGEST_WAIT_SECONDS = 15 * 60;
+
+/** Explains a refused order by field. @throws errors that are not refusals */
+export function explainRefusal({ locals }: RequestEvent, problem: unknown): Refusal {
+	if (problem instanceof ApiLimited) {
+		return { status: 503, errors: { form: m.purchase_busy_again({ seconds: problem.retryAfterSeconds }) } };
+	}
+	if (problem instanceof ApiUnavailable) {
+		return { status: 503, errors: { form: m.purchase_service_unreachable() } };
+	}
+	if (problem instanceof PriceChanged) return { status: 400, errors: { form: m.purchase_price_changed() } };
+	if (!(problem instanceof ApiProblem)) throw problem;
+	const waitSeconds = Number(problem.extensions.retry_after ?? LONGEST_WAIT_SECONDS);
+	if (problem.code === 'unpaid_prompt_limit') return refuseUnpaid(waitSeconds);
+	return { status: 400, errors: explainErrors(problem.code, waitSeconds, locals.app.config.defaultRegion) };
+}
+
+function explainErrors(code: string, waitSeconds: number, region: string): FormErrors {
+	switch (code) {
+		case 'invalid_phone': {
+			const { country, example } = makePhoneHint(region);
+			return { phone: m.router_number_wrong({ country, example: apart(example) }) };
+		}
+		case 'offer_not_available':
+		case 'duration_not_offered':
+		case 'duration_not_allowed':
+			return { form: m.router_offer_gone() };
+		case 'payment_method_not_supported':
+			return { paymentMethod: m.router_method_refused() };
+		case 'payer_prompt_limit':
+			return { phone: m.router_number_prompt_limit({ minutes: Math.ceil(waitSeconds / 60) }) };
+		case 'router_unavailable':
+			return { form: m.router_gone_offline() };
+		default:
+			return { form: m.router_not_started() };
+	}
+}
+
+/** Shows a refused form again, with what was typed. */
+export function showAgain<Typed extends object>(
+	event: RequestEvent,
+	typed: Typed,
+	{ status, errors, headers = {} }: Refusal
+) {
+	event.setHeaders(headers);
+	return fail(status, { ...typed, errors });
+}
+
+export const readOrderer = (
+	event: RequestEvent,
+	another: string,
+	captiveSession: string | null = null
+): Orderer => ({ network: networkOf(event.locals.clientAddress()), another, captiveSession });
+
+interface Asked {
+	/** The form, without its `another`. */
+	fields: Readonly<Record<string, string>>;
+	/** Price of another order. */
+	money: string;
+	/** The device that opens the purchase, if the form is on a splash page. */
+	captiveSession?: string | null;
+}
+
+/** Describes an earlier order: what it is to its proven buyer; to others only that there is one. */
+export function describeEarlier(
+	event: RequestEvent,
+	{ mark, own }: EarlierOrder,
+	asked: Asked
+): EarlierNotice {
+	const { fields, money, captiveSession = null } = asked;
+	return {
+		title: formatEarlierTitle(own),
+		texts: [m.router_earlier_not_again(), ...(own ? [] : [m.router_earlier_other_text()])],
+		href: withCaptiveSession(findEarlierPath(event, own), captiveSession),
+		link: own ? m.router_earlier_show() : m.splash_paid_code(),
+		button: m.router_earlier_another({ money }),
+		fields: { ...fields, another: mark }
+	};
+}
+
+function findEarlierPath(event: RequestEvent, own: EarlierOrder['own']): string {
+	if (own === null) return link('/resume');
+	const { token, device } = event.params;
+	// Its own page keeps the name of the device.
+	return own.token === token ? ownPath({ params: { token, device } }) : pagePath('s', own.token);
+}
+
+function formatEarlierTitle(own: EarlierOrder['own']): string {
+	if (own === null) return m.router_earlier_other();
+	const money = formatMoney(own.amount, own.currency);
+	if (own.state === 'open') return m.router_earlier_open({ money });
+	if (own.state === 'unknown') return m.router_earlier_unknown({ money });
+	const time = formatAgreed(own.session.duration, own.session.offer);
+	const { minutesAgo: minutes } = own;
+	return minutes === 0 ? m.router_earlier_just_paid({ time }) : m.router_earlier_paid({ time, minutes });
+}
+
+/** Orders of one captive session in LONGEST_WINDOW_MS. */
+const ORDERS_PER_CAPTIVE_SESSION = 10;
+
+/**
+ * Counts an order, or a payment of it, of a device that a gateway redirected. Tells the API about the device, so that one
+ * guest with many orders does not stop the others of the network.
+ * @param name of its captive session
+ * @param mac as the device says
+ * @returns null if the order is admitted, otherwise the seconds to wait
+ */
+export async function takeDeviceOrder(event: RequestEvent, name: string, mac: string | null) {
+	const { rateLimits } = event.locals.app;
+	const decision = await rateLimits.take(`order:${name}`, ORDERS_PER_CAPTIVE_SESSION, LONGEST_WINDOW_MS);
+	if (!decision.admitted) return waitSeconds(decision);
+	const orders = ORDERS_PER_CAPTIVE_SESSION - decision.remaining;
+	event.locals.redirectedDevice = { mac, isFirst: orders <= FIRST_PROMPTS };
+	return null;
 }

@@ -9,6 +9,8 @@ import { readFields } from '../form.ts';
 import { roleWords } from '../owner/roles.ts';
 import { newPasswordProblem, nextPath, openNext, setPasswordByLink } from './sign-in.ts';
 import { tooManyMails, tooOften } from './sign-in-limits.ts';
+import { acceptInvitation } from '../../accounts/staff.ts';
+import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
 
 /** The response does not reveal whether the address is known. */
 export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean }) {
@@ -35,9 +37,9 @@ function writeMail(): (url: string) => { subject: string; text: string } {
 /** Reads the address of a password link. Mail scanners open links, so GET does not use the token up. */
 export async function readPasswordLink({ locals, url }: RequestEvent) {
 	const token = url.searchParams.get('token') ?? '';
-	const { signIn, accounts } = locals.app;
+	const { signIn } = locals.app;
 	const { invitation } = await signIn.invitationOf(token);
-	const employer = invitation && (await accounts.find(invitation.employer_id));
+	const employer = invitation && (await findAccount(locals.app, invitation.employer_id));
 	return {
 		token,
 		email: await signIn.linkOwner(token),
@@ -82,10 +84,10 @@ export async function usePasswordLink(event: RequestEvent) {
 	const refused = await tooOften(event, 'sign-in', {});
 	if (refused) return refused;
 	const { invitation } = await app.signIn.invitationOf(token);
-	if (invitation && !(await app.accounts.acceptInvitation(sha256(token)))) return fail(400, { problem: '' });
+	if (invitation && !(await acceptInvitation(app, sha256(token)))) return fail(400, { problem: '' });
 	const signedIn = await setPasswordByLink(event, { token, email, password });
 	if (!signedIn) return fail(400, { problem: '' });
-	const role = (await app.accounts.findByEmail(email))?.role;
+	const role = (await findAccountByEmail(app, email))?.role;
 	const area = role === 'owner' || role === 'staff' ? 'owner' : 'developer';
 	openNext(area, nextPath(area, role === 'admin' ? '/admin' : null), signedIn);
 }

@@ -11,6 +11,7 @@ import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { unsentForm } from './unsent-form.ts';
 import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
+import { findAccountByEmail } from '../../accounts/accounts.ts';
 
 export interface Visitor {
 	userId: string;
@@ -178,8 +179,8 @@ export async function logSignIn(
 	email: string,
 	details: { by: 'password' | 'link' | 'second factor'; reason?: string }
 ): Promise<void> {
-	const { accounts } = event.locals.app;
-	const account = isEmail(email) ? await accounts.findByEmail(email) : null;
+	const { app } = event.locals;
+	const account = isEmail(email) ? await findAccountByEmail(app, email) : null;
 	logSecurity(event, what, { account: account?.id ?? null, ...details });
 }
 

@@ -1,13 +1,18 @@
 import { error, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { readForm } from '#lib/server/web/portal/api-errors.ts';
-import { enter, findGateway, splashPage, captiveSessionPath } from '#lib/server/web/portal/splash/splash.ts';
+import { readForm } from '#lib/server/web/portal/pages.ts';
+import {
+	captiveSessionPath,
+	enterCaptiveSession,
+	findGateway,
+	readSplashPage
+} from '#lib/server/web/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** GET /splash/{key}: the query has the gateway's parameters. The first response is the page itself. */
 export const load: PageServerLoad = async (event) => {
 	const gateway = await findGateway(event);
-	return splashPage(event, gateway, await enter(event, gateway, event.url.searchParams));
+	return readSplashPage(event, gateway, await enterCaptiveSession(event, gateway, event.url.searchParams));
 };
 
 export const actions: Actions = {
@@ -17,7 +22,7 @@ export const actions: Actions = {
 		const fields = new URLSearchParams();
 		for (const [name, value] of await readForm(event.request))
 			if (typeof value === 'string') fields.append(name, value);
-		const captiveSession = await enter(event, gateway, fields);
+		const captiveSession = await enterCaptiveSession(event, gateway, fields);
 		if (!captiveSession) error(400, m.splash_refusal_broken());
 		redirect(303, captiveSessionPath(gateway, captiveSession));
 	}

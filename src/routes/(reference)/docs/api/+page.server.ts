@@ -1,5 +1,5 @@
 import { apiDefaults } from '#lib/server/api/reference/example-router.ts';
-import { ROUTES } from '#lib/server/api/routes/index.ts';
+import { ROUTES } from '#lib/server/api/api.ts';
 import type { PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async ({ locals: { app } }) => ({

@@ -1,4 +1,4 @@
-import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
+import { requireDeveloper } from '#lib/server/web/developer.ts';
 import { accountActions, accountData } from '#lib/server/web/sign-in/account-page.ts';
 import { needsSecondFactor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';

@@ -1,7 +1,8 @@
 import { idOf, pageById } from '#lib/server/web/page-links.ts';
-import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
+import { requireDeveloper } from '#lib/server/web/developer.ts';
 import type { PageServerLoad } from './$types';
 import { listKeys } from '#lib/server/developer/api-keys.ts';
+import { listRecentCalls } from '#lib/server/developer/request-log.ts';
 
 const CLASSES = [2, 4, 5] as const;
 
@@ -15,7 +16,7 @@ export const load: PageServerLoad = async (event) => {
 	const key = keys.find(({ id }) => id === idOf(search.get('key'))) ?? null;
 	const filter = { status: statusClass, key: key?.id ?? null };
 	const { rows, pages } = await pageById(event, 'before', filter, (before, limit) =>
-		requestLog.recent(account.id, { before, limit, statusClass, keyId: filter.key })
+		listRecentCalls(requestLog, account.id, { before, limit, statusClass, keyId: filter.key })
 	);
 	const hints = new Map(keys.map(({ id, hint }) => [id, hint]));
 	return {

@@ -2,18 +2,18 @@ import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
 import {
 	changeRole,
 	inviteAgain,
-	inviteStaff,
+	answerInvite,
 	removePerson,
 	staffPage,
-	withdrawInvitation
+	answerWithdraw
 } from '#lib/server/web/owner/staff.ts';
 
 export const load = ownerPage(staffPage);
 
 export const actions = {
-	invite: ownerForm(inviteStaff),
+	invite: ownerForm(answerInvite),
 	again: ownerForm(inviteAgain),
-	withdraw: ownerForm(withdrawInvitation),
+	withdraw: ownerForm(answerWithdraw),
 	role: ownerForm(changeRole),
 	remove: ownerForm(removePerson)
 };

@@ -1,5 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { formatMobile, parseMobile } from '#lib/domain/phone.ts';
@@ -46,7 +46,7 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, { owner 
 		done: url.searchParams.has('done'),
 		most: String(MAX_PER_DAY),
 		language: LANGUAGE_NAMES[currentLocale()],
-		example: apart(phoneHint(config.defaultRegion).example),
+		example: apart(makePhoneHint(config.defaultRegion).example),
 		events: EVENTS.filter((name) => name !== 'reviews' || role === 'admin').map((name) => ({
 			name,
 			...words[name]

@@ -1,5 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import { purchaseState } from '#lib/checkout/purchase/state.ts';
+import { describeState } from '#lib/purchase/state.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
@@ -73,7 +73,7 @@ function buyersText(
 ): string {
 	const { amount_minor, currency } = session;
 	const end = extraUntil ?? session.expires_at;
-	const { kind, title, text } = purchaseState(
+	const { kind, title, text } = describeState(
 		{
 			status: extraUntil === null ? session.status : 'active',
 			isExtra: extraUntil !== null,

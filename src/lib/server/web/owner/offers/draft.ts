@@ -1,4 +1,4 @@
-import { ownDuration } from '#lib/checkout/price.ts';
+import { ownDuration } from '#lib/purchase/quote.ts';
 import {
 	durationSeconds,
 	formatDuration,
@@ -7,7 +7,7 @@ import {
 	parseDuration
 } from '#lib/domain/duration.ts';
 import type { OfferEntry, OffersDraft } from '#lib/domain/offers/entry.ts';
-import { cellsOf, type OfferCells } from '#lib/server/offers/cells.ts';
+import { type OfferCells, formatCells } from '#lib/server/offers/offers.ts';
 import type { readFields } from '../../form.ts';
 
 export const MAX_ROWS = 20;
@@ -107,8 +107,8 @@ export const draftOf = (list: {
 	hourly: boolean;
 	max_duration: string;
 	version: number;
-	data: readonly Parameters<typeof cellsOf>[0][];
+	data: readonly Parameters<typeof formatCells>[0][];
 }): OffersDraft => ({
 	...{ hourly: list.hourly, long: sellsLong(list), version: list.version },
-	rows: withEmptyRows(list.data.map((offer) => entryOf(cellsOf(offer))))
+	rows: withEmptyRows(list.data.map((offer) => entryOf(formatCells(offer))))
 });

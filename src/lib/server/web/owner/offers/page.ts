@@ -6,9 +6,9 @@ import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { cellsOf, offersOfCells } from '#lib/server/offers/cells.ts';
+import { formatCells, readCells, readOwnOffers, replaceOffers } from '#lib/server/offers/offers.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
-import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import { type OwnedRouter, listOwnedRouters } from '../../../routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { cellsOfDraft, changedRows, draftOf, maxDurationOf, readDraft, sellsLong } from './draft.ts';
@@ -39,7 +39,7 @@ export async function offersPage(
 	router: OwnedRouter,
 	owner: OwnerVisitor
 ) {
-	const list = await app.offers.ofRouter(owner.actor, router.id);
+	const list = await readOwnOffers(app.offers, owner.actor, router.id);
 	const others = await otherRouters(app, owner.actor, router.id);
 	const draft = draftOf(list);
 	const isNew = list.data.length === 0;
@@ -76,14 +76,15 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 		const { hourly, version } = draft;
 		const max_duration = maxDurationOf(draft, router);
 		const { cells } = cellsOfDraft(draft);
-		const list = offersOfCells(cells, { hourly, max_duration, version }, router.currency);
-		await offers.set(actor, router.id, list);
+		const list = readCells(cells, { hourly, max_duration, version }, router.currency);
+		await replaceOffers(offers, actor, router.id, list);
 	} catch (refused) {
 		if (!(refused instanceof AppError)) throw refused;
 		if (refused.code !== 'offers_changed')
 			return fail(400, refusal(refused, draft, await placeOf(event, router)));
-		const current = await offers.ofRouter(actor, router.id);
-		const isSame = JSON.stringify(current.data.map(cellsOf)) === JSON.stringify(cellsOfDraft(draft).cells);
+		const current = await readOwnOffers(offers, actor, router.id);
+		const isSame =
+			JSON.stringify(current.data.map(formatCells)) === JSON.stringify(cellsOfDraft(draft).cells);
 		// Otherwise somebody else changed them; if they are the same, the form was sent twice.
 		if (!isSame || current.hourly !== draft.hourly || sellsLong(current) !== draft.long) {
 			const problem = m.owner_offers_moved();
@@ -118,13 +119,13 @@ async function copyOffers(
 	{ actor, ids }: { actor: Actor; ids: readonly number[] }
 ): Promise<Shown> {
 	const { app } = event.locals;
-	const { hourly, max_duration, data } = await app.offers.ofRouter(actor, router.id);
-	const cells = data.map(cellsOf);
-	const list = offersOfCells(cells, { hourly, max_duration }, router.currency);
+	const { hourly, max_duration, data } = await readOwnOffers(app.offers, actor, router.id);
+	const cells = data.map(formatCells);
+	const list = readCells(cells, { hourly, max_duration }, router.currency);
 	const copied: Shown['copied'][number][] = [];
 	for (const other of (await otherRouters(app, actor, router.id)).filter(({ id }) => ids.includes(id))) {
 		const { name } = other;
-		const refused = await attempt(AppError, () => app.offers.set(actor, other.id, list));
+		const refused = await attempt(AppError, () => replaceOffers(app.offers, actor, other.id, list));
 		if (!(refused instanceof AppError)) {
 			copied.push({ name, text: m.owner_offers_copied({ name }), isDone: true });
 		} else {
@@ -137,6 +138,6 @@ async function copyOffers(
 }
 
 async function otherRouters({ routers }: App.Locals['app'], { accountId }: Actor, id: number) {
-	const { data } = await routers.owned(accountId, { afterId: 0, limit: MAX_COPIES });
+	const { data } = await listOwnedRouters(routers, accountId, { afterId: 0, limit: MAX_COPIES });
 	return data.filter((router) => router.id !== id);
 }

@@ -2,12 +2,12 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { currencyName } from '#lib/domain/money.ts';
-import type { PricedRouter } from '#lib/checkout/price.ts';
-import { quote } from '#lib/checkout/quote.ts';
+import { type PricedRouter, quote } from '#lib/purchase/quote.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { money } from '#lib/format/text.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { PriceMoved, type OwnedRouter } from '#lib/server/routers/routers.ts';
+import { PriceMoved, changePrice } from '#lib/server/routers/edit-router.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import type { OwnerVisitor } from '../owner.ts';
 import { readTypedPrice } from '../router/router-form.ts';
@@ -69,7 +69,7 @@ export async function setPrice(event: RequestEvent, router: OwnedRouter, { actor
 	if (problem !== null || price === null)
 		return fail(400, { problem: problem ?? m.owner_price_not_number() });
 	try {
-		await event.locals.app.routers.setPrice(actor, router.id, price, router.price);
+		await changePrice(event.locals.app.routers, actor, router.id, price, router.price);
 	} catch (refused) {
 		if (refused instanceof PriceMoved) return moved(refused.price, router.currency);
 		if (!(refused instanceof AppError)) throw refused;

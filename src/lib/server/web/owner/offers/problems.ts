@@ -1,4 +1,4 @@
-import { boundsText } from '#lib/checkout/quote.ts';
+import { boundsText } from '#lib/purchase/quote.ts';
 import { readAmount } from '#lib/domain/money.ts';
 import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
@@ -6,8 +6,7 @@ import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { ProblemItem } from '#lib/server/contract/problems.ts';
-import type { OfferCells, OfferColumn } from '#lib/server/offers/cells.ts';
-import { limitProblems } from '#lib/server/offers/limits.ts';
+import { type OfferCells, type OfferColumn, findUnheldLimits } from '#lib/server/offers/offers.ts';
 import { maxSpeedKbps, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { amountProblem } from '../router/router-form.ts';
@@ -79,7 +78,7 @@ function limitText(limit: Limit, cells: OfferCells, { router, gateways }: OfferP
 	const limits = Object.fromEntries(
 		LIMITS.flatMap((name) => (/^[1-9]\d{0,9}$/.test(cells[name]) ? [[name, Number(cells[name])]] : []))
 	);
-	const problem = limitProblems(limits, router, gateways).find(({ field }) => field === limit);
+	const problem = findUnheldLimits(limits, router, gateways).find(({ field }) => field === limit);
 	if (!problem) return null;
 	const gateway = problem.gateway ? apart(`${problem.gateway.title} (${problem.gateway.name})`) : '';
 	switch (problem.reason) {

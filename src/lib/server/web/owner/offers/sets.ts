@@ -1,4 +1,4 @@
-import { offerTerms } from '#lib/checkout/offer-words.ts';
+import { formatOfferTerms } from '#lib/purchase/quote.ts';
 import type { OfferEntry, OffersDraft } from '#lib/domain/offers/entry.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { numberText } from '#lib/i18n/intl.ts';
@@ -7,7 +7,7 @@ import { money } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { OffersUpdateBody } from '#lib/server/contract/offer.ts';
 import type { App } from '#lib/server/app.ts';
-import { offersOfCells } from '#lib/server/offers/cells.ts';
+import { readCells, checkOffers, replaceOffers } from '#lib/server/offers/offers.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import type { OwnerVisitor } from '../owner.ts';
@@ -94,19 +94,21 @@ export async function setNewRouterOffers(
 ): Promise<void> {
 	const wanted = NEW_ROUTER.filter((offer) => chosen.includes(nameOf(offer)));
 	const rows = rowsOf(wanted, price_minor, currency);
-	const list = offersOfCells(cellsOfDraft({ rows }).cells, { hourly: true, version: 0 }, currency);
+	const list = readCells(cellsOfDraft({ rows }).cells, { hourly: true, version: 0 }, currency);
 	const payable: typeof list.offers = [];
 	for (const offer of list.offers) {
-		const checked = await attempt(AppError, () => offers.check(actor, id, { ...list, offers: [offer] }));
+		const checked = await attempt(AppError, () =>
+			checkOffers(offers, actor, id, { ...list, offers: [offer] })
+		);
 		if (!(checked instanceof AppError)) payable.push(offer);
 	}
-	await attempt(AppError, () => offers.set(actor, id, { ...list, offers: payable }));
+	await attempt(AppError, () => replaceOffers(offers, actor, id, { ...list, offers: payable }));
 }
 
 /** Describes offers as buyers see them. */
 export const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter) =>
 	offers.map((offer) => ({
-		...{ name: offer.name, terms: offerTerms(offer), active: offer.active },
+		...{ name: offer.name, terms: formatOfferTerms(offer), active: offer.active },
 		money: money(offer.price, currency)
 	}));
 
@@ -121,11 +123,11 @@ export async function setsOf(
 		Object.entries(SETS).map(async ([name, { title }]) => {
 			const { rows } = draftWithSet(draft, name, router);
 			const { cells } = cellsOfDraft({ ...draft, rows });
-			const list = offersOfCells(cells, { hourly: draft.hourly }, router.currency);
+			const list = readCells(cells, { hourly: draft.hourly }, router.currency);
 			const lines = linesOf(list, router).map((line) =>
 				m.map_router({ name: line.terms || line.name, price: line.money })
 			);
-			const checked = await attempt(AppError, () => offers.check(actor, router.id, list));
+			const checked = await attempt(AppError, () => checkOffers(offers, actor, router.id, list));
 			return checked instanceof AppError ? null : { name, title: title(), lines };
 		})
 	);

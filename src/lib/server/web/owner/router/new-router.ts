@@ -6,7 +6,7 @@ import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { attempt, InputError } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
-import { MAX_UNCONNECTED_ROUTERS } from '#lib/server/routers/routers.ts';
+import { MAX_UNCONNECTED_ROUTERS, createOwnedRouter } from '#lib/server/routers/edit-router.ts';
 import { readFields } from '../../form.ts';
 import { choicesOf } from './access-form.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
@@ -46,7 +46,7 @@ export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const typed = readTypedPrice(price, app.config);
 	const texts = { ...entry, price: 'price' in typed ? String(typed.price) : '', access_kind, security };
 	const added = await attempt(InputError, () =>
-		app.routers.add(owner.actor.accountId, texts, authorOf(owner), key)
+		createOwnedRouter(app.routers, owner.actor.accountId, texts, authorOf(owner), key)
 	);
 	if (!(added instanceof InputError)) {
 		await setNewRouterOffers(app, owner, added, offers);

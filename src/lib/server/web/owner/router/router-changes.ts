@@ -5,6 +5,7 @@ import * as m from '#lib/i18n/messages.js';
 import { accountIdOf, type FoundEntry } from '../../../audit/audit.ts';
 import type { OwnedRouter } from '../../../routers/routers.ts';
 import type { OwnerVisitor } from '../owner.ts';
+import { findAccount } from '../../../accounts/accounts.ts';
 
 const SHOWN = 10;
 
@@ -36,7 +37,7 @@ export async function changesOfAdministrators(
 	);
 	return Promise.all(
 		entries.map(async (entry) => {
-			const account = await app.accounts.find(accountIdOf(entry.actor) ?? 0);
+			const account = await findAccount(app, accountIdOf(entry.actor) ?? 0);
 			return {
 				id: entry.id,
 				when: pastMoment(entry.at, { now, timeZone }),

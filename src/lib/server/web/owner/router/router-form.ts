@@ -17,6 +17,7 @@ import {
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields, type Fields } from '../../form.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
+import { changeRouterFields } from '../../../routers/edit-router.ts';
 
 const FIELDS = ['name', 'address', 'ssid', 'hidden', 'lat', 'lon', 'opening_hours'] as const;
 const MAY_BE_EMPTY: readonly string[] = ['address', 'opening_hours'];
@@ -39,7 +40,7 @@ export const editForm = ({ locals: { app } }: RequestEvent, router: OwnedRouter)
 export async function changeRouter(event: RequestEvent, { id }: OwnedRouter, owner: OwnerVisitor) {
 	const { entry, was } = readEntry((await readFields(event.request)).field);
 	const refused = await attempt(InputError, () =>
-		event.locals.app.routers.change(id, changedFields(entry, was), authorOf(owner))
+		changeRouterFields(event.locals.app.routers, id, changedFields(entry, was), authorOf(owner))
 	);
 	if (refused instanceof InputError) return fail(400, { entry, was, errors: routerErrors(refused, entry) });
 	redirect(303, link(`/owner/routers/${id}?done=edit`));

@@ -7,6 +7,7 @@ import type { OwnedRouter } from '../../../routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
 import { routerState } from './router-state.ts';
+import { markRouter, pauseRouter } from '../../../routers/edit-router.ts';
 
 export function salesPage({ locals: { app } }: RequestEvent, router: OwnedRouter) {
 	const { id, name, disabled, canEnable, openingHours, pausedUntil } = router;
@@ -30,12 +31,12 @@ export async function changeSales(event: RequestEvent, { id }: OwnedRouter, owne
 	switch (wanted) {
 		case 'pause':
 		case 'reopen':
-			await routers.pause(id, { isPaused: wanted === 'pause', ...author });
+			await pauseRouter(routers, id, { isPaused: wanted === 'pause', ...author });
 			break;
 		case 'disable':
 		case 'enable': {
 			const mark = { isSet: wanted === 'disable', isOwner: true, ...author };
-			if (!(await routers.mark(id, 'disabled_at', mark)))
+			if (!(await markRouter(routers, id, 'disabled_at', mark)))
 				return fail(409, { problem: m.owner_disabled_by_administrator() });
 			break;
 		}

@@ -1,7 +1,7 @@
 import { error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { enter, splashPage } from '#lib/server/web/portal/splash/splash.ts';
+import { enterCaptiveSession, readSplashPage } from '#lib/server/web/portal/splash.ts';
 import type { PageServerLoad } from './$types';
 
 /** UniFi's address has a trailing slash; a redirect would cost a round trip. */
@@ -13,5 +13,5 @@ export const load: PageServerLoad = async (event) => {
 	const gateway = await event.locals.app.gateways.bySite(event.params.site, accessPoint);
 	if (gateway === 'disputed') error(409, m.splash_refusal_disputed());
 	if (!gateway) error(404, m.splash_refusal_unknown());
-	return splashPage(event, gateway, await enter(event, gateway, event.url.searchParams));
+	return readSplashPage(event, gateway, await enterCaptiveSession(event, gateway, event.url.searchParams));
 };

@@ -1,6 +1,6 @@
 import { purchaseToken } from '#lib/server/platform/ids.ts';
-import { readAvailability } from '#lib/server/web/portal/kiosk/availability.ts';
-import { answer } from '#lib/server/web/portal/status.ts';
+import { readAvailability } from '#lib/server/web/portal/kiosk.ts';
+import { answerJson } from '#lib/server/web/portal/pages.ts';
 import type { RequestHandler } from './$types';
 
 /**
@@ -8,7 +8,7 @@ import type { RequestHandler } from './$types';
  * the version before need until they are idle and load this one.
  */
 export const GET: RequestHandler = async (event) =>
-	answer({
+	answerJson({
 		availability: await readAvailability(event),
 		purchase: purchaseToken()
 	});

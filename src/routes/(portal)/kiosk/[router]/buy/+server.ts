@@ -1,10 +1,9 @@
 import * as m from '#lib/i18n/messages.js';
-import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
+import { readPayEntry, wantedTime } from '#lib/purchase/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { readForm, routerOf } from '#lib/server/web/portal/api-errors.ts';
-import { ordererOf } from '#lib/server/web/portal/earlier-notice.ts';
-import { orderProblems, purchaseForm } from '#lib/server/web/portal/order.ts';
-import { answerOrder } from '#lib/server/web/portal/kiosk/answers.ts';
+import { readForm, readRouter } from '#lib/server/web/portal/pages.ts';
+import { findOrderProblems, makePurchaseForm, readOrderer } from '#lib/server/web/portal/order.ts';
+import { answerOrder } from '#lib/server/web/portal/kiosk.ts';
 import type { RequestHandler } from './$types';
 import { buyTime } from '#lib/server/portal/ordering.ts';
 
@@ -12,15 +11,15 @@ import { buyTime } from '#lib/server/portal/ordering.ts';
 export const POST: RequestHandler = async (event) => {
 	const entry = readPayEntry(await readForm(event.request));
 	return answerOrder(event, async () => {
-		const router = await routerOf(event);
+		const router = await readRouter(event);
 		if (!router) return { status: 404, errors: { form: m.router_gone_offline() } };
 		const wanted = wantedTime(router, entry);
-		const errors = orderProblems(router, entry, wanted);
+		const errors = findOrderProblems(router, entry, wanted);
 		if ('error' in wanted || Object.keys(errors).length > 0) return { status: 400, errors };
 		// Charges only the amount that was shown.
 		if (!wanted.seen) return { status: 409, errors: { form: m.purchase_price_changed() } };
-		const form = purchaseForm(router, entry, wanted.choice);
-		const orderer = ordererOf(event, entry.another);
+		const form = makePurchaseForm(router, entry, wanted.choice);
+		const orderer = readOrderer(event, entry.another);
 		return buyTime(event.locals.app.purchases, apiClient(event), entry.purchase, form, orderer);
 	});
 };

@@ -2,12 +2,12 @@ import { error } from '@sveltejs/kit';
 import { IDLE_SECONDS, kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { orUnavailable, routerOf } from '#lib/server/web/portal/api-errors.ts';
+import { orUnavailable, readRouter } from '#lib/server/web/portal/pages.ts';
 import type { PageServerLoad } from './$types';
 
 /** Sets up a kiosk: a form for its start address, and instructions for the owner. */
 export const load: PageServerLoad = async (event) => {
-	const router = await orUnavailable(routerOf(event), 'The router cannot be read at the moment.');
+	const router = await orUnavailable(readRouter(event), 'The router cannot be read at the moment.');
 	if (!router) error(404, 'There is no Wi-Fi at this address.');
 	const options = kioskOptions(event.url.searchParams);
 	return {

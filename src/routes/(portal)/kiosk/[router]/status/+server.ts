@@ -1,6 +1,6 @@
-import { readTexts } from '#lib/checkout/pay-form.ts';
-import { readForm } from '#lib/server/web/portal/api-errors.ts';
-import { answerState } from '#lib/server/web/portal/status.ts';
+import { readTexts } from '#lib/purchase/pay-form.ts';
+import { readForm } from '#lib/server/web/portal/pages.ts';
+import { answerState } from '#lib/server/web/portal/purchase.ts';
 import type { RequestHandler } from './$types';
 
 /** The form has the purchase's `token`: browsers and logs would keep one in the URL. */

@@ -1,19 +1,18 @@
 import { error } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
-import { dataWords } from '#lib/checkout/purchase/data.ts';
+import { formatDataLeft } from '#lib/purchase/state.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/when.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { ifAvailable, orNull } from '#lib/server/web/portal/api-errors.ts';
+import { ifAvailable, orNull, passPath } from '#lib/server/web/portal/pages.ts';
 import {
-	readingDevice,
-	goOnline,
+	describeGoOnline,
+	findReadingDevice,
+	formatOnlineHeading,
 	isOnline,
-	moveSlots,
-	onlineHeading
-} from '#lib/server/web/portal/purchase/go-online.ts';
-import { passPath } from '#lib/server/web/portal/purchase/page-path.ts';
+	moveSlots
+} from '#lib/server/web/portal/go-online.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** The page of a pass from the API: its end, and how this device goes online. */
@@ -26,7 +25,7 @@ export const load: PageServerLoad = async (event) => {
 	const ssid = apart(pass.ssid);
 	const page = passPath(event);
 	const router = await ifAvailable(orNull(apiClient(event).getRouter(routerId)), null);
-	const device = await readingDevice(event, routerId);
+	const device = await findReadingDevice(event, routerId);
 	const now = new Date(clock.now());
 	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);
 	const title = until === null ? m.purchase_ready_title() : m.purchase_active_title({ until });
@@ -34,9 +33,11 @@ export const load: PageServerLoad = async (event) => {
 		brand: showBrand(event, router),
 		ssid,
 		user,
-		data: pass.data && dataWords(pass.data),
-		status: isOnline(event, device) ? onlineHeading({ title }) : { tone: 'good' as const, title, text: '' },
-		online: goOnline(event, device, { page, ssid, signIn: 'device', isApiBuyer: true })
+		data: pass.data && formatDataLeft(pass.data),
+		status: isOnline(event, device)
+			? formatOnlineHeading({ title })
+			: { tone: 'good' as const, title, text: '' },
+		online: describeGoOnline(event, device, { page, ssid, signIn: 'device', isApiBuyer: true })
 	};
 };
 

@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
 import { logoBox } from '#lib/branding/brand.ts';
-import { usefulOffers } from '#lib/checkout/price.ts';
+import { usefulOffers } from '#lib/purchase/quote.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import { currentLocale } from '#lib/i18n/current.ts';
@@ -9,7 +9,7 @@ import * as m from '#lib/i18n/messages.js';
 import type { RouterBody } from '#lib/server/contract/router.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { orUnavailable, routerOf } from '#lib/server/web/portal/api-errors.ts';
+import { orUnavailable, readRouter } from '#lib/server/web/portal/pages.ts';
 import type { PageServerLoad } from './$types';
 
 /** Logo size, in hundredths of the sheet's em (styles/poster.css). */
@@ -17,7 +17,7 @@ const LOGO = { tall: 400, widest: 1_600 };
 
 /** GET /r/{router}/poster: a poster for the wall, in the reader's language and in English. */
 export const load: PageServerLoad = async (event) => {
-	const router = await orUnavailable(routerOf(event), 'The poster cannot be made at the moment.');
+	const router = await orUnavailable(readRouter(event), 'The poster cannot be made at the moment.');
 	if (!router) error(404, 'There is no Wi-Fi at this address.');
 	// Without a language prefix, so that each phone uses its own language.
 	const address = `${event.locals.origin}/r/${router.id}`;

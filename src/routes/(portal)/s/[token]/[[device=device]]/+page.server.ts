@@ -1,14 +1,206 @@
-import { addTime } from '#lib/server/web/portal/purchase/add-time.ts';
-import { sendCode } from '#lib/server/web/portal/purchase/code-by-sms.ts';
-import { requirePurchase } from '#lib/server/web/portal/purchase/find-purchase.ts';
-import { moveSlots } from '#lib/server/web/portal/purchase/go-online.ts';
-import { endTime } from '#lib/server/web/portal/purchase/end.ts';
-import { ownPath } from '#lib/server/web/portal/purchase/page-path.ts';
-import { purchasePage } from '#lib/server/web/portal/purchase/purchase-page.ts';
-import { payAgain } from '#lib/server/web/portal/purchase/retry.ts';
+import {
+	type Purchase,
+	type PurchaseShown,
+	describePurchase,
+	describeRetry,
+	readCodeSms,
+	requirePurchase,
+	queueCode,
+	findRetryProblems,
+	sendRetry
+} from '#lib/server/web/portal/purchase.ts';
+import {
+	type SignIn,
+	adoptCaptiveSession,
+	describeGoOnline,
+	describeMove,
+	findReadingDevice,
+	formatOnlineHeading,
+	formatWatch,
+	isElsewhere,
+	isLetIn,
+	isOnline,
+	mayHaveLeft,
+	moveSlots,
+	takesCode,
+	writeInstructions
+} from '#lib/server/web/portal/go-online.ts';
+import {
+	type PageEvent,
+	orUnavailable,
+	ownPath,
+	pageAddress,
+	readForm
+} from '#lib/server/web/portal/pages.ts';
 import type { Actions, PageServerLoad } from './$types';
+import { purchaseToken } from '#lib/server/platform/ids.ts';
+import { fail, redirect } from '@sveltejs/kit';
+import { OrderedBefore } from '#lib/server/portal/earlier-orders.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { formatMoney } from '#lib/domain/money.ts';
+import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { type PurchaseState, describeWait, formatDataLeft } from '#lib/purchase/state.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { clockText } from '#lib/format/when.ts';
+import { enterAgain } from '#lib/server/web/portal/splash.ts';
+import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
+import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
+import { formatMobile } from '#lib/domain/phone.ts';
+import { ApiProblem, apiClient } from '#lib/server/portal/api-client.ts';
+import {
+	answerPayForm,
+	describeEarlier,
+	explainRefusal,
+	readOrderer,
+	refuseUnpaid,
+	showAgain,
+	takeDeviceOrder,
+	type Refusal
+} from '#lib/server/web/portal/order.ts';
+import { extendPurchase } from '#lib/server/portal/ordering.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 
-export const load: PageServerLoad = purchasePage;
+/** The page of a purchase. Redirects to its replacement, or to what the address asks for. */
+export const load: PageServerLoad = async (event) => {
+	const purchase = await requirePurchase(event);
+	await adoptCaptiveSession(event, purchase.router.id);
+	// A replaced purchase redirects to its replacement.
+	if (purchase.successor !== null && event.request.method === 'GET') {
+		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, purchase.successor);
+		redirect(303, ownPath(event, purchase.successor));
+	}
+	const { app } = event.locals;
+	const { reportTimezone: timeZone } = app.config;
+	const { router, session, code } = purchase;
+	const now = new Date(app.clock.now());
+	const shown = describePurchase(app, purchase);
+	const { state, added, pass, part, waiting, notes, watch } = shown;
+	const payment = waiting?.payment ?? part.payment;
+	const buyer = await findReadingDevice(event, router.id);
+	const buyPath = findPathToBuy(event, purchase, buyer);
+	if (buyer && event.request.method === 'GET' && event.url.searchParams.has('buy')) {
+		redirect(303, buyPath === BUY ? await enterAgain(event, buyer) : buyPath);
+	}
+	const device = pass && buyer && !mayHaveLeft(buyer) ? buyer : null;
+	const sms = await readCodeSms(event, event.params.token, shown);
+	const here = pass && (await app.gateways.signInAt(router.id));
+	const signIn = here?.method ?? 'typed';
+	const startAddress = device ? null : (here?.startAddress ?? null);
+	return {
+		page: ownPath(event),
+		state: { ...state, ...describeHeading(event, shown, { device, signIn }) },
+		brand: showBrand(event, router),
+		added,
+		watch: formatWatch(watch, device, sms?.state),
+		sms,
+		code,
+		keepsCode: pass === null && mayReturn(state, part),
+		routerName: router.name,
+		hint: makePhoneHint(app.config.defaultRegion),
+		buyPath,
+		isWaiting: waiting !== null,
+		money: formatMoney(payment?.amount ?? session.amount, session.currency),
+		notes: isElsewhere(event) ? [m.splash_other_router({ name: apart(router.name) }), ...notes] : notes,
+		lines: listShortLines(purchase, waiting, now, timeZone),
+		hasReceipt: hasReceipt(purchase),
+		asOf: clockText(now, timeZone),
+		waits: waiting?.payment ? describeWait(waiting.payment, now) : null,
+		online: describeGoOnline(event, device, { page: ownPath(event), ssid: apart(session.ssid), signIn }),
+		/** The buyer's part of the API cannot end extra time. */
+		endText: pass?.session.isExtra ? null : formatEndText(session, signIn),
+		...describePass(event, purchase, shown, { device, signIn, startAddress }),
+		...describeRetryForm(event, purchase, shown),
+		...describeAddForm(event, purchase, shown)
+	};
+};
+
+const BUY = '?buy';
+
+/** Leads to prices; what is bought there connects the same device. */
+function findPathToBuy({ locals: { app } }: PageEvent, purchase: Purchase, device: Access['device']): string {
+	if (!device) return link(`/r/${purchase.router.id}`);
+	// At the end of the time, or when nothing let the device in, only a new redirect names it to the gateway.
+	const isForgotten = [purchase, ...purchase.added].some(
+		({ session }) => session.starts_at !== null || session.status_reason === 'provisioning_failed'
+	);
+	const hasRedirect = app.captiveSessions.startAddress(device.gateway) !== null;
+	const isStale = hasRedirect && (isForgotten || device.isOld || device.entry.state === 'online');
+	// Another device may be reading than the one that would get the time.
+	const isUnsure = !device.isReader && (hasRedirect || app.captiveSessions.needsDevice(device.gateway));
+	return isStale || isUnsure ? link(`/splash/${device.gateway.key}`) : BUY;
+}
+
+interface Access {
+	device: Awaited<ReturnType<typeof findReadingDevice>>;
+	signIn: SignIn;
+}
+
+/** Changes the words of the state for a connected device, and for a buyer who types a code. */
+function describeHeading(event: PageEvent, { state, pass }: PurchaseShown, { device, signIn }: Access) {
+	const asksCode = pass !== null && takesCode(pass.session, signIn);
+	return {
+		// They find the next step below.
+		...((asksCode || isLetIn(device)) && { text: '' }),
+		...(asksCode && { next: m.purchase_code_text() }),
+		...(isOnline(event, device) && formatOnlineHeading(state))
+	};
+}
+
+function describePass(
+	{ locals, params }: PageEvent,
+	{ code, router: { hidden } }: Purchase,
+	{ pass }: PurchaseShown,
+	{ device, signIn, startAddress }: Access & { startAddress: string | null }
+) {
+	const address = pageAddress(locals.origin, params.token);
+	return {
+		// Not the whole pass: `__data.json` would give the numbers of its sessions to everyone with the code.
+		pass: pass && {
+			instructions: writeInstructions(pass.session, {
+				...{ shownOn: device ? 'gateway' : 'page', signIn, hidden, code, startAddress }
+			}),
+			remainingSeconds: pass.remainingSeconds,
+			totalSeconds: pass.totalSeconds,
+			warnSeconds: pass.warnSeconds,
+			data: pass.data && formatDataLeft(pass.data)
+		},
+		move: pass && describeMove(pass.session, { address, code, signIn })
+	};
+}
+
+const asksFor = ({ url, request }: PageEvent, name: 'again' | 'more'): boolean =>
+	url.searchParams.has(name) || request.method === 'POST';
+
+/** Shows the form that pays again, or while the payment may still succeed only a link to it. */
+function describeRetryForm(event: PageEvent, purchase: Purchase, { state: { action } }: PurchaseShown) {
+	const again = describeRetry(purchase);
+	const mayWait = action === 'wait-or-retry';
+	const isShown = action === 'retry' || action === 'renew' || (mayWait && asksFor(event, 'again'));
+	return { again: isShown ? again : null, offersAgain: again !== null && mayWait && !isShown };
+}
+
+function describeAddForm(event: PageEvent, purchase: Purchase, { pass, added, part }: PurchaseShown) {
+	// The API adds no time to a session that has expired. One with only the fields of the wire format adds none.
+	const hasTime = pass !== null && !pass.session.isExtra && 'pass_id' in pass.session;
+	const mayAdd = hasTime && purchase.router.status === 'online' && added?.action !== 'none';
+	const offersAdd = mayAdd && !sellsNothing(limitRouter(purchase));
+	const asksMore = asksFor(event, 'more');
+	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
+	const showsAdd = offersAdd && (asksMore || (added !== null && added.refreshSeconds === null));
+	return {
+		offersAdd,
+		asksMore,
+		add: showsAdd ? makeAddForm(purchase, part, purchaseToken()) : null
+	};
+}
+
+/** The code leads back to a result that is still to come. */
+const mayReturn = ({ refreshSeconds }: PurchaseState, { payment }: PurchasePart): boolean =>
+	refreshSeconds !== null || payment?.status === 'refund_failed';
 
 export const actions: Actions = {
 	retry: payAgain,
@@ -17,3 +209,97 @@ export const actions: Actions = {
 	move: async (event) => moveSlots(event, (await requirePurchase(event)).router.id, ownPath(event)),
 	end: endTime
 };
+
+/** Counts the payment for the device that the page's path names; null if it is admitted, otherwise the seconds to wait. */
+async function takeRetry(event: PageEvent, { router }: Purchase): Promise<number | null> {
+	const { token, device = null } = event.params;
+	if (device === null) return null;
+	const found = await event.locals.app.captiveSessions.ofPurchase({ token, routerId: router.id, device });
+	return found?.isReader ? takeDeviceOrder(event, device, found.entry.clientMac) : null;
+}
+
+async function payAgain(event: PageEvent) {
+	const purchase = await requirePurchase(event);
+	const entry = readTexts(await readForm(event.request), [
+		...(['paymentMethod', 'phone', 'quoted', 'another'] as const)
+	]);
+	const refused = (refusal: Refusal) => showAgain(event, { retried: entry }, refusal);
+	const errors = findRetryProblems(purchase, entry);
+	if (Object.keys(errors).length > 0) return refused({ status: 400, errors });
+	const wait = await takeRetry(event, purchase);
+	if (wait !== null) return refused(refuseUnpaid(wait));
+	let token: string;
+	try {
+		token = await sendRetry(event, event.params.token, purchase, entry);
+	} catch (problem) {
+		if (problem instanceof OrderedBefore) {
+			const money = formatMoney(Number(entry.quoted), purchase.session.currency);
+			const earlier = describeEarlier(event, problem.earlier, { fields: { ...entry }, money });
+			return fail(409, { retried: entry, earlier });
+		}
+		return refused(explainRefusal(event, problem));
+	}
+	if (token !== event.params.token)
+		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, token);
+	redirect(303, ownPath(event, token));
+}
+
+/** Sends the code, and leads back to the page. */
+async function sendCode(event: PageEvent): Promise<never> {
+	const { token } = event.params;
+	await queueCode(event, token, await requirePurchase(event));
+	redirect(303, ownPath(event));
+}
+
+/** The router with what it can add to the pass of a purchase. */
+const limitRouter = ({ router, session }: Purchase) => sellingTo(router, session.offer ?? {});
+
+function makeAddForm(bought: Purchase, { session, payment }: PurchasePart, purchase: string) {
+	const offer = describeOffer(limitRouter(bought));
+	const usual = usualChoice(offer.choices);
+	const entry = {
+		...readPayEntry(),
+		time: usual ? timeValue(usual) : '',
+		paymentMethod: session.payment_method,
+		phone: formatMobile(payment?.phone ?? session.phone),
+		purchase
+	};
+	return { router: offer, entry };
+}
+
+/** Adds time to the pass of a purchase. A repeated form adds it once. */
+async function addTime(event: PageEvent) {
+	return answerPayForm(
+		event,
+		async () => limitRouter(await requirePurchase(event)),
+		async (formToken, form, another) => {
+			const { token } = event.params;
+			const { purchases } = event.locals.app;
+			const orderer = readOrderer(event, another);
+			await extendPurchase(purchases, apiClient(event), token, { ...form, token: formToken }, orderer);
+			return ownPath(event);
+		},
+		() => ownPath(event)
+	);
+}
+
+function formatEndText(session: SessionBody, signIn: SignIn): string {
+	if (session.access.kind === 'shared_password') return m.purchase_end_text_shared();
+	return takesCode(session, signIn) ? m.purchase_end_text_login() : m.purchase_end_text();
+}
+
+/** Ends the running time, including added time. Repeating it changes nothing. */
+async function endTime(event: PageEvent): Promise<never> {
+	const { session, added } = await requirePurchase(event);
+	const active = [session, ...added.map((part) => part.session)].filter(
+		({ status, isExtra }) => status === 'active' && !isExtra
+	);
+	active.sort((a, b) => Date.parse(a.starts_at ?? '') - Date.parse(b.starts_at ?? ''));
+	const [first] = active;
+	try {
+		if (first) await orUnavailable(apiClient(event).endSession(first.id), m.purchase_unreachable());
+	} catch (problem) {
+		if (!(problem instanceof ApiProblem && problem.code === 'session_not_active')) throw problem;
+	}
+	redirect(303, ownPath(event));
+}

@@ -1,11 +1,10 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { readPayEntry } from '#lib/checkout/pay-form.ts';
+import { readPayEntry } from '#lib/purchase/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
+import { orUnavailable, pagePath, readForm } from '#lib/server/web/portal/pages.ts';
 import { placeOrder } from '#lib/server/web/portal/order.ts';
-import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';
-import { findCaptiveSession, findRouter, splashPage } from '#lib/server/web/portal/splash/splash.ts';
+import { findCaptiveSession, findRouter, readSplashPage } from '#lib/server/web/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { findPurchase } from '#lib/server/portal/ordering.ts';
 
@@ -13,7 +12,7 @@ import { findPurchase } from '#lib/server/portal/ordering.ts';
 export const load: PageServerLoad = async (event) => {
 	const { gateway, captiveSession } = await findCaptiveSession(event);
 	if (!captiveSession) error(410, m.splash_refusal_over());
-	return splashPage(event, gateway, captiveSession);
+	return readSplashPage(event, gateway, captiveSession);
 };
 
 export const actions: Actions = {

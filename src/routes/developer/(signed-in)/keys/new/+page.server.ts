@@ -2,7 +2,7 @@ import { fail } from '@sveltejs/kit';
 import { DAY_MS } from '#lib/domain/time/time.ts';
 import { SCOPE_TEXTS } from '#lib/server/contract/scopes.ts';
 import { KeyRefused, createKey, createFormToken, listKeyChoices } from '#lib/server/developer/api-keys.ts';
-import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
+import { requireDeveloper } from '#lib/server/web/developer.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import type { Actions, PageServerLoad } from './$types';

@@ -3,11 +3,26 @@ import { DAY_MS } from '#lib/domain/time/time.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { isLocalRequest } from '#lib/server/http/client-address.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
+import {
+	EVENT_CHOICES,
+	filterEvents,
+	formatOutcome,
+	requireDeveloper,
+	requireEndpoint
+} from '#lib/server/web/developer.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
-import { endpointOf, EVENT_CHOICES, knownEvents, outcomeText } from '#lib/server/web/developer/webhooks.ts';
 import { pageById } from '#lib/server/web/page-links.ts';
 import type { Actions, PageServerLoad } from './$types';
+import {
+	registerWebhook,
+	deleteWebhook,
+	rotateWebhookSecret,
+	setWebhookStatus,
+	sendTestWebhook,
+	listDeliveries,
+	findDelivery,
+	replayFailedDeliveries
+} from '#lib/server/developer/webhooks.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed'] as const;
 /** Days. Deliveries are kept for 30. */
@@ -16,22 +31,22 @@ const REPLAY_DAYS = [1, 7, 30];
 /** /developer/webhooks/{id}?status=…&before=ID */
 export const load: PageServerLoad = async (event) => {
 	const developer = await requireDeveloper(event);
-	const endpoint = await endpointOf(event, developer);
+	const endpoint = await requireEndpoint(event, developer);
 	const search = event.url.searchParams;
 	const status = STATUSES.find((one) => one === search.get('status')) ?? null;
 	const { rows, pages } = await pageById(event, 'before', { status }, (before, limit) =>
-		event.locals.app.webhooks.deliveries(developer.account.id, endpoint.id, { before, limit, status })
+		listDeliveries(event.locals.app.webhooks, developer.account.id, endpoint.id, { before, limit, status })
 	);
 	return {
 		endpoint,
 		choices: EVENT_CHOICES,
 		deliveries: rows.map((delivery) => ({
 			...delivery,
-			outcome: outcomeText({ statusCode: delivery.lastStatusCode, failure: delivery.lastFailure })
+			outcome: formatOutcome({ statusCode: delivery.lastStatusCode, failure: delivery.lastFailure })
 		})),
 		pages,
 		status,
-		done: doneText(search)
+		done: formatDone(search)
 	};
 };
 
@@ -41,7 +56,7 @@ const DONE: Readonly<Record<string, string>> = {
 	disabled: 'The webhook is disabled. Nothing is sent until you enable it again.'
 };
 
-function doneText(search: URLSearchParams): string | null {
+function formatDone(search: URLSearchParams): string | null {
 	const replayed = search.get('replayed');
 	if (replayed !== null && /^\d+$/.test(replayed)) {
 		return replayed === '1' ? '1 delivery is sent again.' : `${replayed} deliveries are sent again.`;
@@ -49,9 +64,9 @@ function doneText(search: URLSearchParams): string | null {
 	return DONE[search.get('done') ?? ''] ?? null;
 }
 
-async function sentBy(event: RequestEvent<{ id: string }>) {
+async function requireSender(event: RequestEvent<{ id: string }>) {
 	const developer = await requireDeveloper(event);
-	const endpoint = await endpointOf(event, developer);
+	const endpoint = await requireEndpoint(event, developer);
 	const { webhooks, clock } = event.locals.app;
 	return {
 		account: developer.account,
@@ -66,12 +81,13 @@ const SUSPENDED = 'This account is suspended.';
 
 export const actions: Actions = {
 	events: async (event) => {
-		const { account, endpoint, webhooks, here } = await sentBy(event);
-		const events = knownEvents((await readFields(event.request)).all('event'));
+		const { account, endpoint, webhooks, here } = await requireSender(event);
+		const events = filterEvents((await readFields(event.request)).all('event'));
 		if (account.status === 'suspended') return fail(403, { problem: SUSPENDED });
 		if (events.length === 0) return fail(400, { eventsProblem: 'Select at least one event.' });
 		try {
-			await webhooks.register(
+			await registerWebhook(
+				webhooks,
 				{ accountId: account.id },
 				{ url: endpoint.url, events },
 				{
@@ -86,39 +102,44 @@ export const actions: Actions = {
 		redirect(303, `${here}?done=events#main`);
 	},
 	secret: async (event) => {
-		const { account, endpoint, webhooks } = await sentBy(event);
+		const { account, endpoint, webhooks } = await requireSender(event);
 		const { field } = await readFields(event.request);
 		// A reload sends the form again, and must not replace the secret that was just shown.
 		if (field('version') !== String(endpoint.updatedAt)) {
 			return fail(409, { problem: 'This form was already sent. It created a secret, which was shown once.' });
 		}
-		return { secret: await webhooks.rotateSecret(account.id, endpoint.id) };
+		return { secret: await rotateWebhookSecret(webhooks, account.id, endpoint.id) };
 	},
 	status: async (event) => {
-		const { account, endpoint, webhooks, here } = await sentBy(event);
+		const { account, endpoint, webhooks, here } = await requireSender(event);
 		const wanted = (await readFields(event.request)).field('status') === 'active' ? 'active' : 'disabled';
 		if (wanted === 'active' && account.status === 'suspended') return fail(403, { problem: SUSPENDED });
-		await webhooks.setStatus(account.id, endpoint.id, wanted);
+		await setWebhookStatus(webhooks, account.id, endpoint.id, wanted);
 		redirect(303, `${here}?done=${wanted === 'active' ? 'enabled' : 'disabled'}`);
 	},
 	remove: async (event) => {
-		const { account, endpoint, webhooks } = await sentBy(event);
-		await webhooks.remove(account.id, endpoint.id);
+		const { account, endpoint, webhooks } = await requireSender(event);
+		await deleteWebhook(webhooks, account.id, endpoint.id);
 		redirect(303, '/developer/webhooks?removed');
 	},
 	test: async (event) => {
-		const { account, endpoint, webhooks, here } = await sentBy(event);
-		const delivery = await webhooks.sendTest(account.id, endpoint.id);
+		const { account, endpoint, webhooks, here } = await requireSender(event);
+		const delivery = await sendTestWebhook(webhooks, account.id, endpoint.id);
 		if (delivery === null) return fail(409, { problem: 'Enable the webhook first.' });
-		await pollUntil(async () => (await webhooks.delivery(account.id, delivery))?.attempts !== 0);
+		await pollUntil(async () => (await findDelivery(webhooks, account.id, delivery))?.attempts !== 0);
 		redirect(303, `${here}/deliveries/${delivery}`);
 	},
 	replay: async (event) => {
-		const { account, endpoint, webhooks, clock, here } = await sentBy(event);
+		const { account, endpoint, webhooks, clock, here } = await requireSender(event);
 		const days = Number((await readFields(event.request)).field('days'));
 		if (!REPLAY_DAYS.includes(days)) return fail(400, { problem: 'Choose a period.' });
 		if (endpoint.status !== 'active') return fail(409, { problem: 'Enable the webhook first.' });
-		const count = await webhooks.replayFailed(account.id, endpoint.id, clock.now() - days * DAY_MS);
+		const count = await replayFailedDeliveries(
+			webhooks,
+			account.id,
+			endpoint.id,
+			clock.now() - days * DAY_MS
+		);
 		redirect(303, `${here}?replayed=${count}`);
 	}
 };

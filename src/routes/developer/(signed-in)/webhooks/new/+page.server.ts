@@ -3,9 +3,9 @@ import { webhookRegistration } from '#lib/server/contract/webhooks.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { isLocalRequest } from '#lib/server/http/client-address.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
-import { EVENT_CHOICES, knownEvents } from '#lib/server/web/developer/webhooks.ts';
+import { EVENT_CHOICES, filterEvents, requireDeveloper } from '#lib/server/web/developer.ts';
 import type { Actions, PageServerLoad } from './$types';
+import { registerWebhook } from '#lib/server/developer/webhooks.ts';
 
 export const load: PageServerLoad = async (event) => {
 	await requireDeveloper(event);
@@ -16,7 +16,7 @@ export const actions: Actions = {
 	default: async (event) => {
 		const { account } = await requireDeveloper(event);
 		const { field, all } = await readFields(event.request);
-		const entry = { url: field('url').trim(), events: knownEvents(all('event')) };
+		const entry = { url: field('url').trim(), events: filterEvents(all('event')) };
 		const refused = (status: number, at: 'url' | 'events' | 'form', problem: string) =>
 			fail(status, { entry, at, problem });
 		if (account.status === 'suspended') return refused(403, 'form', 'This account is suspended.');
@@ -25,10 +25,15 @@ export const actions: Actions = {
 		}
 		if (entry.events.length === 0) return refused(400, 'events', 'Select at least one event.');
 		try {
-			const { created, body } = await event.locals.app.webhooks.register({ accountId: account.id }, entry, {
-				host: event.url.host,
-				isLocal: isLocalRequest(event.request.headers, event.locals.clientAddress())
-			});
+			const { created, body } = await registerWebhook(
+				event.locals.app.webhooks,
+				{ accountId: account.id },
+				entry,
+				{
+					host: event.url.host,
+					isLocal: isLocalRequest(event.request.headers, event.locals.clientAddress())
+				}
+			);
 			return { made: { id: body.id, url: body.url, created, secret: body.secret } };
 		} catch (problem) {
 			if (!(problem instanceof AppError)) throw problem;

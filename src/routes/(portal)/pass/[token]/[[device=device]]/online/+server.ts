@@ -1,5 +1,5 @@
-import { signInAddress } from '#lib/server/web/portal/purchase/go-online.ts';
-import { passPath } from '#lib/server/web/portal/purchase/page-path.ts';
+import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
+import { passPath } from '#lib/server/web/portal/pages.ts';
 import type { RequestHandler } from './$types';
 
 /** 303 to the gateway's sign-in, which returns to the pass. See /s/{token}/online. */
@@ -8,6 +8,6 @@ export const GET: RequestHandler = async (event) => {
 	const page = passPath(event);
 	// A HEAD request must not sign a device in.
 	const pass = event.request.method === 'GET' ? await event.locals.app.apiBuyers.find(token) : null;
-	const location = pass ? await signInAddress(event, page, pass) : page;
+	const location = pass ? await findSignInAddress(event, page, pass) : page;
 	return new Response(null, { status: 303, headers: { location } });
 };

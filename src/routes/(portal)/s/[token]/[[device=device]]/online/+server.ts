@@ -1,8 +1,8 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { signInAddress } from '#lib/server/web/portal/purchase/go-online.ts';
-import { ownPath } from '#lib/server/web/portal/purchase/page-path.ts';
-import { purchaseShown } from '#lib/server/web/portal/purchase/purchase-shown.ts';
+import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
+import { ownPath } from '#lib/server/web/portal/pages.ts';
+import { describePurchase } from '#lib/server/web/portal/purchase.ts';
 import type { RequestHandler } from './$types';
 import { findPurchase } from '#lib/server/portal/ordering.ts';
 
@@ -19,9 +19,9 @@ export const GET: RequestHandler = async (event) => {
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
 		const found = await findPurchase(app.purchases, apiClient(event), event.params.token);
-		const pass = found && purchaseShown(app, found).pass;
+		const pass = found && describePurchase(app, found).pass;
 		if (!pass) return goTo(page);
-		const address = await signInAddress(event, page, {
+		const address = await findSignInAddress(event, page, {
 			routerId: found.router.id,
 			user: loginUser(pass.last.pass_id),
 			password: pass.session.password ?? ''

@@ -1,10 +1,9 @@
-import { answerState } from '#lib/server/web/portal/status.ts';
-import { codeBySms } from '#lib/server/web/portal/purchase/code-by-sms.ts';
-import { readingDevice, watchText } from '#lib/server/web/portal/purchase/go-online.ts';
+import { answerState, readCodeSms } from '#lib/server/web/portal/purchase.ts';
+import { findReadingDevice, formatWatch } from '#lib/server/web/portal/go-online.ts';
 import type { RequestHandler } from './$types';
 
 export const GET: RequestHandler = (event) =>
 	answerState(event, event.params.token, async (shown, { router }) => {
-		const device = shown.pass && (await readingDevice(event, router.id));
-		return watchText(shown.watch, device, (await codeBySms(event, event.params.token, shown))?.state);
+		const device = shown.pass && (await findReadingDevice(event, router.id));
+		return formatWatch(shown.watch, device, (await readCodeSms(event, event.params.token, shown))?.state);
 	});

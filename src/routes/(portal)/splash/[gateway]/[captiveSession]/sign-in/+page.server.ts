@@ -1,13 +1,12 @@
-import { error, fail, redirect } from '@sveltejs/kit';
+import { networkOf } from '#lib/server/http/client-address.ts';
+import { waitSeconds, type RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readTexts } from '#lib/checkout/pay-form.ts';
-import { takeWrongSignIn } from '#lib/server/web/portal/splash/limits.ts';
+import { readTexts } from '#lib/purchase/pay-form.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
-import { limitedText } from '#lib/server/web/portal/resume.ts';
-import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';
-import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/web/portal/splash/splash.ts';
+import { orUnavailable, pagePath, readForm, formatLimited } from '#lib/server/web/portal/pages.ts';
+import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/web/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** Signs in a buyer of the API: binds this captive session's device to the username's pass. */
@@ -36,9 +35,23 @@ export const actions: Actions = {
 			const seconds = await takeWrongSignIn(event, captiveSession.device);
 			if (seconds === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
 			event.setHeaders({ 'retry-after': String(seconds) });
-			return fail(429, { user, password, why: limitedText(seconds) });
+			return fail(429, { user, password, why: formatLimited(seconds) });
 		}
 		const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
 		redirect(303, pagePath('pass', token, device));
 	}
 };
+
+const SIGN_INS_PER_CAPTIVE_SESSION = 10;
+const SIGN_INS_PER_NETWORK = 600;
+
+/** Counts a wrong password: right ones pass, so that one guest cannot lock out a venue. */
+const takeWrongSignIn = async (event: RequestEvent, device: string) =>
+	(await findWait(event, `sign-in:${device}`, SIGN_INS_PER_CAPTIVE_SESSION)) ??
+	(await findWait(event, `sign-ins:${networkOf(event.locals.clientAddress())}`, SIGN_INS_PER_NETWORK));
+
+/** Returns null if the request is admitted, otherwise the seconds to wait. */
+async function findWait({ locals }: RequestEvent, ...limit: Parameters<RateLimits['take']>) {
+	const decision = await locals.app.rateLimits.take(...limit);
+	return decision.admitted ? null : waitSeconds(decision);
+}

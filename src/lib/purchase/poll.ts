@@ -1,0 +1,212 @@
+import { TIME_OVER } from '../enhance/countdown.ts';
+import { all, fill, settingsOf } from '../enhance/dom.ts';
+
+/**
+ * Polls the state of one purchase until it changes.
+ * `{url}?wait=20` answers at a change, so the page shows the password within 0.5 s. Proxies and mini-browsers
+ * may cut held requests. Then, and for slow states, it polls with growing pauses. It waits while the page is
+ * hidden.
+ */
+
+interface Watch {
+	url: string;
+	/** Sent with each request if the address does not name the purchase. */
+	body?: () => FormData;
+	state: string;
+	/** The state cannot change without the buyer: poll only when the page becomes visible again. */
+	rests?: boolean;
+	/** The server may hold the request until the state changes. */
+	holds: boolean;
+	onNews: () => void;
+	onLink: (works: boolean) => void;
+	/** Called when the service refuses requests for this many seconds. */
+	onBusy: (seconds: number) => void;
+}
+
+const HOLD_SECONDS = 20;
+/** A held request without an answer after this time has a dead connection. */
+const GIVE_UP_MS = (HOLD_SECONDS + 8) * 1000;
+const PLAIN_GIVE_UP_MS = 15_000;
+/** A faster answer was not held. */
+const HELD_MS = 5_000;
+/** Polling stops if the page was hidden for this long. */
+const MAX_WATCH_MS = 60 * 60 * 1000;
+/** Polls without holding after this many cut requests. */
+const MAX_CUTS = 2;
+/** Spreads retries, so that waiting pages do not all return at once. */
+const SPREAD_MS = 3_000;
+const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
+
+export const backoffMs = (attempt: number): number =>
+	1000 * (BACKOFF_SECONDS[Math.min(attempt, BACKOFF_SECONDS.length - 1)] ?? 30);
+
+type PollResult = { as: 'gone' } | { as: 'busy'; seconds: number } | { as: 'state'; state: unknown };
+
+/** Asks once. @throws if the service does not answer, or `signal` aborts */
+async function askState({ url, body }: Watch, waitSeconds: number, signal: AbortSignal): Promise<PollResult> {
+	const response = await fetch(`${url}${url.includes('?') ? '&' : '?'}wait=${waitSeconds}`, {
+		signal,
+		cache: 'no-store',
+		...(body ? { method: 'POST', body: body() } : {})
+	});
+	if (response.status === 404) return { as: 'gone' };
+	const seconds = Number(response.headers.get('retry-after') ?? 0);
+	if (response.status === 503 && seconds > 0) return { as: 'busy', seconds };
+	if (!response.ok) throw new Error(`Status ${response.status}`);
+	return { as: 'state', state: ((await response.json()) as { state: unknown }).state };
+}
+
+interface Polling {
+	readonly watch: Watch;
+	attempt: number;
+	cuts: number;
+	/** The next request is not held: after a failure, or for a fast answer when the page becomes visible. */
+	plainOnce: boolean;
+	seenAt: number;
+	timer: ReturnType<typeof setTimeout> | undefined;
+	/** null after `pause`: the answer to an aborted request is dropped. */
+	running: AbortController | null;
+	stop: () => void;
+}
+
+/** Starts polling. Returns the function that stops it. */
+export function watchPurchase(watch: Watch): () => void {
+	const polling: Polling = {
+		...{ watch, attempt: 0, cuts: 0, plainOnce: false, seenAt: Date.now(), timer: undefined, running: null },
+		stop() {
+			pause(polling);
+			for (const [target, name, react] of events) target.removeEventListener(name, react as EventListener);
+		}
+	};
+	const events: [EventTarget, string, (event: PageTransitionEvent) => void][] = [
+		[document, 'visibilitychange', () => (document.hidden ? pause(polling) : askNow(polling))],
+		// Going back may restore the page from the browser's memory with an old state.
+		[window, 'pageshow', ({ persisted }) => persisted && askNow(polling)],
+		[window, 'online', () => askNow(polling)],
+		[window, 'offline', () => linkGone(polling)]
+	];
+	for (const [target, name, react] of events) target.addEventListener(name, react as EventListener);
+	if (!watch.rests) void ask(polling);
+	return polling.stop;
+}
+
+const mayHold = ({ watch, cuts }: Polling) => watch.holds && cuts < MAX_CUTS;
+
+function askLater(polling: Polling, milliseconds = backoffMs(polling.attempt++)) {
+	clearTimeout(polling.timer);
+	if (polling.watch.rests || Date.now() - polling.seenAt > MAX_WATCH_MS) return;
+	polling.timer = setTimeout(() => void ask(polling), milliseconds);
+}
+
+function pause(polling: Polling) {
+	clearTimeout(polling.timer);
+	polling.running?.abort();
+	polling.running = null;
+}
+
+function askNow(polling: Polling) {
+	if (document.hidden) return;
+	pause(polling);
+	Object.assign(polling, { attempt: 0, plainOnce: true, seenAt: Date.now() });
+	void ask(polling);
+}
+
+/** A held request would not notice. Keep polling, because the phone may be wrong about its connection. */
+function linkGone(polling: Polling) {
+	if (polling.watch.rests) return;
+	pause(polling);
+	failed(polling);
+}
+
+async function ask(polling: Polling): Promise<void> {
+	if (document.hidden) return;
+	const holds = mayHold(polling) && !polling.plainOnce;
+	polling.plainOnce = false;
+	const request = new AbortController();
+	polling.running = request;
+	const limit = setTimeout(() => request.abort(), holds ? GIVE_UP_MS : PLAIN_GIVE_UP_MS);
+	const started = Date.now();
+	try {
+		const answer = await askState(polling.watch, holds ? HOLD_SECONDS : 0, request.signal);
+		if (polling.running === request) take(polling, answer, holds, Date.now() - started >= HELD_MS);
+	} catch {
+		if (polling.running !== request) return;
+		if (holds) polling.cuts++;
+		failed(polling);
+	} finally {
+		clearTimeout(limit);
+	}
+}
+
+function failed(polling: Polling) {
+	polling.plainOnce = true;
+	polling.watch.onLink(false);
+	askLater(polling);
+}
+
+function take(polling: Polling, answer: PollResult, holds: boolean, wasLong: boolean) {
+	const { watch } = polling;
+	if (answer.as === 'gone') return polling.stop();
+	watch.onLink(true);
+	if (answer.as === 'busy') {
+		watch.onBusy(answer.seconds);
+		askLater(polling, answer.seconds * 1000 + Math.random() * SPREAD_MS);
+	} else if (answer.state !== watch.state) {
+		polling.stop();
+		watch.onNews();
+	} else {
+		if (holds && wasLong) polling.cuts = 0;
+		// The connection works: hold the next request.
+		const holdsNext = holds ? wasLong : mayHold(polling);
+		if (holdsNext) polling.attempt = 0;
+		askLater(polling, holdsNext ? 0 : undefined);
+	}
+}
+
+export interface PollSettings {
+	state: string;
+	holds: boolean;
+	rests: boolean;
+}
+
+/**
+ * `data-poll`: reloads the page of a purchase when its state changes. Shows `data-poll-busy` and
+ * `data-poll-offline` while the service is busy or unavailable, and `data-hint-after` after its seconds.
+ */
+export function pollPage(): void {
+	const [element] = all('[data-poll]');
+	if (!element) return;
+	const { state, holds, rests } = settingsOf<PollSettings>(element, 'poll');
+	const busy = element.querySelector<HTMLElement>('[data-poll-busy]');
+	const offline = element.querySelector<HTMLElement>('[data-poll-offline]');
+	/** The browser came back from a sign-in, or is behind a gateway of another router: only the address says so. */
+	const kept = /[?&](online|elsewhere)\b/.exec(location.search)?.[1];
+	const query = kept ? `?${kept}` : '';
+	const busyText = busy?.textContent ?? '';
+	const showBusy = (seconds: number | null) => {
+		if (!busy) return;
+		busy.hidden = seconds === null;
+		busy.textContent = fill(busyText, String(seconds));
+	};
+	const watch = (options: { holds: boolean; rests: boolean }) =>
+		watchPurchase({
+			...options,
+			url: `${location.pathname}/status${query}`,
+			state,
+			// A full navigation: mini-browsers check for internet access only after one.
+			onNews: () => location.replace(location.pathname + query),
+			onLink: (works) => {
+				if (offline) offline.hidden = works;
+				showBusy(null);
+			},
+			onBusy: showBusy
+		});
+	let stop = watch({ holds, rests });
+	addEventListener(TIME_OVER, () => {
+		stop();
+		stop = watch({ holds: false, rests: false });
+	});
+	for (const hint of all('[data-hint-after]')) {
+		setTimeout(() => (hint.hidden = false), Number(hint.dataset['hintAfter']) * 1000);
+	}
+}

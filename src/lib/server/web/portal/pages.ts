@@ -1,0 +1,100 @@
+import { type RequestEvent, error } from '@sveltejs/kit';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { ApiLimited, ApiProblem, ApiUnavailable, apiClient } from '#lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
+
+/** A page of a purchase or pass. Its path names the device if a gateway sent it. */
+export type PageEvent = RequestEvent<{ token: string; device?: string | undefined }>;
+
+/** `s`: a purchase of the portal. `pass`: of the API. */
+export const pagePath = (kind: 's' | 'pass', token: string, device?: string | null): string =>
+	link(`/${kind}/${token}${device ? `/${device}` : ''}`);
+
+/** @param token of the purchase that replaces it */
+export const ownPath = ({ params }: Pick<PageEvent, 'params'>, token = params.token): string =>
+	pagePath('s', token, params.device);
+
+export const passPath = ({ params }: PageEvent): string => pagePath('pass', params.token, params.device);
+
+/** For other devices. */
+export const pageAddress = (origin: string, token: string): string => origin + pagePath('s', token);
+
+/** Carries a captive session from the splash page to a purchase that the buyer finds by its code. */
+
+/** In addresses of pages that are open during an update, so it does not change. */
+const PARAMETER = 'visit';
+
+export const withCaptiveSession = (path: string, id: string | null): string =>
+	id === null ? path : `${path}?${PARAMETER}=${id}`;
+
+/** Returns an id that may be of no captive session. */
+export const captiveSessionIn = ({ searchParams }: URL): string | null => searchParams.get(PARAMETER);
+
+/**
+ * Waits for the service. If it is unavailable, the buyer gets an error page that retries.
+ * @param message the effect on the buyer's money, and the next step
+ * @throws HttpError 503
+ */
+export async function orUnavailable<T>(work: Promise<T>, message: string): Promise<T> {
+	try {
+		return await work;
+	} catch (problem) {
+		if (problem instanceof ApiLimited) {
+			error(503, { message, retryAfterSeconds: problem.retryAfterSeconds });
+		}
+		if (problem instanceof ApiUnavailable) error(503, message);
+		throw problem;
+	}
+}
+
+/** Waits for the service. Returns `otherwise` if it is unavailable. */
+export async function ifAvailable<T, O>(work: Promise<T>, otherwise: O): Promise<T | O> {
+	try {
+		return await work;
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return otherwise;
+		throw problem;
+	}
+}
+
+/** Reads a posted form. @throws HttpError 400 if the body is not a form */
+export async function readForm(request: Request): Promise<FormData> {
+	try {
+		return await request.formData();
+	} catch {
+		error(400, m.common_form_broken());
+	}
+}
+
+/** Waits for the service. Returns null for a 404. */
+export async function orNull<T>(work: Promise<T>): Promise<T | null> {
+	try {
+		return await work;
+	} catch (problem) {
+		if (problem instanceof ApiProblem && problem.status === 404) return null;
+		throw problem;
+	}
+}
+
+/** Reads the router of the address. Returns null if it does not exist. */
+export async function readRouter(event: RequestEvent<{ router: string }>): Promise<RouterBody | null> {
+	const { router: id } = event.params;
+	return /^\d{1,15}$/.test(id) ? orNull(apiClient(event).getRouter(Number(id))) : null;
+}
+
+export const answerJson = (body: object, status = 200, headers: Record<string, string> = {}) =>
+	Response.json(body, { status, headers: { 'cache-control': 'no-store', ...headers } });
+
+/** Answers while the service is unavailable; the page retries. @throws other errors */
+export function answerUnavailable(problem: unknown): Response {
+	if (problem instanceof ApiLimited) {
+		return answerJson({ state: null }, 503, { 'retry-after': String(problem.retryAfterSeconds) });
+	}
+	if (problem instanceof ApiUnavailable || problem instanceof ApiProblem)
+		return answerJson({ state: null }, 503);
+	throw problem;
+}
+
+export const formatLimited = (seconds: number): string =>
+	m.resume_limited_minutes({ minutes: Math.ceil(seconds / 60) });
