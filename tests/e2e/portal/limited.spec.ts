@@ -88,8 +88,8 @@ for (const javaScriptEnabled of [true, false]) {
 			await limited.leave(0);
 			await pay(page);
 			await expect(page.getByRole('alert')).toContainText('Many people are buying right now.');
-			await expect(page.getByLabel('Your mobile-money number')).toHaveValue(phone);
-			await expect(page.getByRole('radio', { name: /^1 hour/ })).toBeChecked();
+			await expect(page.getByText(`We kept the number that you entered: ${phone}.`)).toBeVisible();
+			await expect(page.locator('input[name="time"]')).toHaveValue(/^1h /);
 			await limited.windowPasses();
 			await pay(page);
 			await expect(title(page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });

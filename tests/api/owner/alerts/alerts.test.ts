@@ -66,7 +66,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('payments that wait for a decision cause one alert, for administrators only', async () => {
-		const [owner, admin] = [await newOwner(fixture()), await newOwner(fixture(), 'admin')];
+		const { owner } = await newHotspot();
+		const admin = await newOwner(fixture(), 'admin');
 		const [[typed, to], [adminTyped, adminTo]] = [newNumber(), newNumber()];
 		await switchOn(owner, 'sms', typed, to, ['reviews']);
 		await switchOn(admin, 'sms', adminTyped, adminTo, ['reviews']);
