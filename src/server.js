@@ -57,7 +57,7 @@ process.stdout.on('error', () => {});
 
 // Saves compiling at each start.
 module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/airtill', import.meta.url)));
-// Owners' logos (branding/branding.ts). hooks.server.ts limits all other forms to 16 KB.
+// Owners' logos (branding.ts). hooks.server.ts limits all other forms to 16 KB.
 process.env['BODY_SIZE_LIMIT'] ||= '6M';
 const { handler } = await import('../build/handler.js').catch(exitWith);
 const { getRequestListener } = await import('@hono/node-server');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createAudit } from '#lib/server/audit/audit.ts';
+import { createAudit } from '#lib/server/audit.ts';
 import { BACKUP_ACTION } from '#lib/server/checks/installation.ts';
 import type { DatabaseConfig } from '#lib/server/config/config.ts';
 import { backUp, restore } from '#lib/server/db/backup.ts';

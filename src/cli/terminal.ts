@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
-import { StatementError } from '#lib/server/billing/statements/statement.ts';
+import { StatementError } from '#lib/server/billing/statement.ts';
 import type { Finding } from '#lib/server/checks/finding.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { BackupError } from '#lib/server/db/backup.ts';

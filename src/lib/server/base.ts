@@ -1,7 +1,7 @@
-import type { Audit } from './audit/audit.ts';
+import type { Audit } from './audit.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './db/database.ts';
-import type { Jobs } from './jobs/jobs.ts';
+import type { Jobs } from './jobs.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Log } from './platform/log.ts';
 import type { Metrics } from './platform/metrics.ts';

@@ -1,15 +1,15 @@
 /** The queries behind the administrator's searches and the page of a router: no page costs more as the tables grow. */
 import { describe, expect, it } from 'vitest';
-import { searchAudit, usedActions, type AuditFilter } from '../../../src/lib/server/audit/audit.ts';
+import { type AuditFilter, searchAudit, usedActions } from '../../../src/lib/server/audit.ts';
 import { REFUND_JOB } from '../../../src/lib/server/billing/context.ts';
-import { sentAs } from '../../../src/lib/server/billing/payments/store.ts';
-import { sameReviews } from '#lib/server/billing/reviews/reviews.ts';
+import { sentAs } from '../../../src/lib/server/billing/payment-store.ts';
+import { sameReviews } from '#lib/server/billing/reviews.ts';
 import {
-	newestPayments,
 	findNotConnected as notConnected,
+	newestPayments,
 	openRefunds,
 	openReviews
-} from '#lib/server/monitoring/monitoring.ts';
+} from '#lib/server/monitoring.ts';
 import { findRouters } from '../../../src/lib/server/routers/routers.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 import { useQueryPlans } from '../../support/database/query-plans.ts';

@@ -1,8 +1,8 @@
 /** The queries behind the lists of an account: one range of an index, so that each page costs the same. */
 import { describe, expect, it } from 'vitest';
-import * as payments from '../../../src/lib/server/billing/payments/store.ts';
-import * as sessions from '../../../src/lib/server/billing/sessions/store.ts';
-import { createEvents } from '../../../src/lib/server/events/events.ts';
+import * as payments from '../../../src/lib/server/billing/payment-store.ts';
+import * as sessions from '../../../src/lib/server/billing/session-store.ts';
+import { createEvents } from '../../../src/lib/server/events.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 import { useQueryPlans } from '../../support/database/query-plans.ts';
 

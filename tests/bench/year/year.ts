@@ -2,7 +2,7 @@
 import { openApp } from '../../../src/cli/services.ts';
 import { limitsOf } from '../../../src/lib/domain/offers/offer-limits.ts';
 import type { App } from '../../../src/lib/server/app.ts';
-import { SESSION_END_JOB } from '#lib/server/billing/sessions/sessions.ts';
+import { SESSION_END_JOB } from '#lib/server/billing/sessions.ts';
 import { loadConfig } from '../../../src/lib/server/config/config.ts';
 import type { Tx } from '../../../src/lib/server/db/database.ts';
 import { demoAccounts } from '../../../src/lib/server/demo/accounts.ts';

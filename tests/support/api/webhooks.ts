@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { type EventName, webhookEndpoint, webhookEvents } from '../../../src/lib/server/contract/webhooks.ts';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
-import { createJobs } from '#lib/server/jobs/jobs.ts';
+import { createJobs } from '#lib/server/jobs.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import type { Webhooks } from '../../../src/lib/server/developer/webhooks.ts';
 import type { Api } from './api.ts';

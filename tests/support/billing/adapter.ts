@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { configureOperators } from '#lib/server/billing/operators/registry.ts';
 import type { Installation } from '../../../src/lib/server/billing/operators/definition.ts';
-import { createHttpClient, type HttpClient } from '../../../src/lib/server/platform/http/http-client.ts';
+import { type HttpClient, createHttpClient } from '../../../src/lib/server/platform/http-client.ts';
 import type {
 	AttemptReference,
 	CallbackClaim,

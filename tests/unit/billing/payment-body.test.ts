@@ -2,8 +2,8 @@ import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { paymentBody } from '#lib/server/billing/payments/payments.ts';
-import type { PaymentRow } from '../../../src/lib/server/billing/payments/store.ts';
+import { paymentBody } from '#lib/server/billing/payments.ts';
+import type { PaymentRow } from '../../../src/lib/server/billing/payment-store.ts';
 
 const reads = 5_000;
 /** Far below what one object for each read would take. */

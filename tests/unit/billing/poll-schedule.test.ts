@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextPollDelayMs } from '#lib/server/billing/payments/reconcile.ts';
+import { nextPollDelayMs } from '#lib/server/billing/reconcile.ts';
 
 const second = 1_000;
 const minute = 60 * second;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { drawLogo, LogoRefused } from '#lib/server/branding/branding.ts';
+import { LogoRefused, drawLogo } from '#lib/server/branding.ts';
 import { pngOf, strangePngs, SVG } from '../../support/pages/logos.ts';
 
 const MARKER = 'secret place';

@@ -1,6 +1,6 @@
 /** Airtill calls the address that an owner has given only if it is public, whatever its name says at that moment. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createHttpClient } from '../../../src/lib/server/platform/http/http-client.ts';
+import { createHttpClient } from '../../../src/lib/server/platform/http-client.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 let receiver: Receiver;

@@ -1,6 +1,6 @@
 /** The text of an SMS, its price in parts, and the request of the generic provider. */
 import { describe, expect, it } from 'vitest';
-import type { HttpRequest } from '../../../src/lib/server/platform/http/http-client.ts';
+import type { HttpRequest } from '../../../src/lib/server/platform/http-client.ts';
 import { httpProvider } from '../../../src/lib/server/notifications/sms/http-provider.ts';
 import { partsOf, smsText } from '../../../src/lib/server/notifications/sms/encoding.ts';
 

@@ -4,11 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-	createHttpClient,
-	textOf,
-	type HttpClient
-} from '../../../src/lib/server/platform/http/http-client.ts';
+import { type HttpClient, createHttpClient, textOf } from '../../../src/lib/server/platform/http-client.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 let receiver: Receiver;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import { createJobs, type Jobs } from '#lib/server/jobs/jobs.ts';
+import { type Jobs, createJobs } from '#lib/server/jobs.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 
 /** Longer than a lease. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { afterCommit, openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import { createJobs } from '#lib/server/jobs/jobs.ts';
-import { createMonitoring } from '#lib/server/monitoring/monitoring.ts';
+import { createJobs } from '#lib/server/jobs.ts';
+import { createMonitoring } from '#lib/server/monitoring.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { createMetrics } from '../../../src/lib/server/platform/metrics.ts';
 

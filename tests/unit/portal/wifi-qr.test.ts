@@ -2,8 +2,8 @@
 import jsQR from 'jsqr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sessionBody } from '#lib/server/billing/sessions/sessions.ts';
-import type { SessionRow } from '../../../src/lib/server/billing/sessions/store.ts';
+import { sessionBody } from '#lib/server/billing/sessions.ts';
+import type { SessionRow } from '../../../src/lib/server/billing/session-store.ts';
 import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
 import { wifiPasswordProblem } from '../../../src/lib/domain/wifi/wifi-password.ts';
 import { qrSvg } from '../../../src/lib/server/portal/wifi-qr-svg.ts';

@@ -45,7 +45,7 @@ const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] 
 	},
 	'unlogged tables': { sql: /unlogged/, files: [INITIAL] },
 	// Citus runs these on one shard or on a table that is not distributed: jobs and audit_log are not.
-	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit/audit.ts', 'jobs/jobs.ts'] }
+	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit.ts', 'jobs.ts'] }
 };
 
 /** Constructs that nothing uses and nothing may. */

@@ -3,7 +3,7 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { Moved } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import { binder } from '../platform/bind.ts';
 import { account } from './radius/accounting.ts';
-import { fenceHandlers } from '../jobs/jobs.ts';
+import { fenceHandlers } from '../jobs.ts';
 import { accepted, authorize } from './radius/authorize.ts';
 import { probeRadiusGateway, runConnectionJob } from './radius/connections.ts';
 import { createPskCandidates } from './radius/psk-candidates.ts';

@@ -1,4 +1,4 @@
-import { requireHeldLimits } from '../offers/offers.ts';
+import { requireHeldLimits } from '../offers.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { GatewayChange } from '../gateways/settings/input.ts';
 import type { Queries, Tx } from '../db/database.ts';

@@ -1,7 +1,7 @@
 import { dataLeft } from '../../domain/data-limit.ts';
 import { loginUser } from '../../domain/wifi/pass-username.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
-import { repairIfLost } from '../jobs/jobs.ts';
+import { repairIfLost } from '../jobs.ts';
 import { type CommandResult, type DeviceLogin, Unavailable } from '../gateways/gateway.ts';
 import { namesDevices, type RegisteredGateway } from '../gateways/gateways.ts';
 import { openPass, type OpenPass, type PassRow, speedOf } from '../passes/passes.ts';

@@ -1,16 +1,16 @@
-import type { Payments } from '../billing/payments/payments.ts';
-import type { Provisioning, SessionRow, Sessions } from '../billing/sessions/sessions.ts';
+import type { Payments } from '../billing/payments.ts';
+import type { Provisioning, SessionRow, Sessions } from '../billing/sessions.ts';
 import type { Base } from '../base.ts';
 import type { CaptiveSessions, Moved } from '../gateways/captive-sessions/captive-sessions.ts';
 import { type DeviceController, type GatewayTransport, Unavailable } from '../gateways/gateway.ts';
 import { type Gateways, namesDevices, type RegisteredGateway, UNSEEN_BYTES } from '../gateways/gateways.ts';
-import type { Offers } from '../offers/offers.ts';
+import type { Offers } from '../offers.ts';
 import type { PskCandidates } from './radius/psk-candidates.ts';
 import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
 import { find, openPass, type OpenPass, type Passes, type PassRow } from '../passes/passes.ts';
 import { type ConcurrencyLimit, MAX_BACKOFF_MS, tryCall } from './gateway-calls.ts';
 import type { Database, Queries, Tx, Writer } from '../db/database.ts';
-import type { Fenced } from '../jobs/jobs.ts';
+import type { Fenced } from '../jobs.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import {
 	ACTIVATION_JOB,

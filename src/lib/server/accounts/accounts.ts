@@ -4,7 +4,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Role, Scope } from '#lib/server/contract/scopes.ts';
 import { findById, first, withoutNulls } from '#lib/server/db/queries.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
-import { accountActor } from '#lib/server/audit/audit.ts';
+import { accountActor } from '#lib/server/audit.ts';
 
 export type Account = Selectable<AccountsTable>;
 export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };

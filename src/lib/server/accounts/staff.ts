@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { normaliseEmail } from '#lib/domain/email.ts';
-import { accountActor } from '#lib/server/audit/audit.ts';
+import { accountActor } from '#lib/server/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import { countRows, first, isChanged } from '#lib/server/db/queries.ts';
 import type { StaffInvitationsTable } from '#lib/server/db/schema.ts';

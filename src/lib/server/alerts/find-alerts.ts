@@ -3,7 +3,7 @@ import { dateAt, hourAt } from '#lib/domain/time/calendar.ts';
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { type Fenced, LeaseLost } from '#lib/server/jobs/jobs.ts';
+import { type Fenced, LeaseLost } from '#lib/server/jobs.ts';
 import type { AlertsContext } from './alerts.ts';
 import * as store from './store.ts';
 

@@ -1,9 +1,9 @@
 import { type OpenAPIHono, type RouteConfig, createRoute, type z } from '@hono/zod-openapi';
 import type { App } from '#lib/server/app.ts';
-import type { RememberBody } from '../billing/sessions/sessions.ts';
+import type { RememberBody } from '../billing/sessions.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { ApiContext, ApiEnv } from './env.ts';
-import { type StoredResponse, idempotencyKeyOf } from '../idempotency/idempotency.ts';
+import { type StoredResponse, idempotencyKeyOf } from '../idempotency.ts';
 import { type Deprecation, access, deprecated, jsonBody } from './middleware.ts';
 import {
 	PROBLEMS,

@@ -11,7 +11,7 @@ import { offersUpdate, ownerOfferList } from '#lib/server/contract/offer.ts';
 import { router } from '#lib/server/contract/router.ts';
 import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
 import { changePrice } from '../routers/edit-router.ts';
-import { readOwnOffers, replaceOffers } from '../offers/offers.ts';
+import { readOwnOffers, replaceOffers } from '../offers.ts';
 
 const getEarnings = defineRoute({
 	method: 'get',

@@ -3,7 +3,7 @@ import { normaliseEmail } from '#lib/domain/email.ts';
 import { HOUR_MS } from '#lib/domain/time/time.ts';
 import { type Account, type NewAccount, createAccount, findAccountByEmail } from '../accounts/accounts.ts';
 import { canJoin, type Invitation, setInvitationToken, findInvitation } from '../accounts/staff.ts';
-import type { Author } from '#lib/server/audit/audit.ts';
+import type { Author } from '#lib/server/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { tablesOf, type SignInState } from './context.ts';

@@ -1,11 +1,11 @@
-import type { Fenced } from '#lib/server/jobs/jobs.ts';
+import type { Fenced } from '#lib/server/jobs.ts';
 import type { Base } from '#lib/server/base.ts';
-import type { Events } from '#lib/server/events/events.ts';
+import type { Events } from '#lib/server/events.ts';
 import type { Operators } from './operators/registry.ts';
-import type { Reviews } from './reviews/reviews.ts';
+import type { Reviews } from './reviews.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
-import type { Sessions } from './sessions/sessions.ts';
-import type { Changes } from './payments/payments.ts';
+import type { Sessions } from './sessions.ts';
+import type { Changes } from './payments.ts';
 
 export interface BillingContext extends Base {
 	events: Events;

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { HOUR_MS } from '#lib/domain/time/time.ts';
 import type { ProxySettings } from '../http/client-address.ts';
-import { createAudit } from '../audit/audit.ts';
+import { createAudit } from '../audit.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';

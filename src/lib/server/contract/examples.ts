@@ -293,7 +293,7 @@ const paymentEvent = (data: PaymentBody) =>
 function sessionEvent({ password: _password, ...session }: SessionBody) {
 	const data = {
 		...session,
-		// As in billing/sessions/sessions.ts: events have no credentials, and none of the duration is used yet.
+		// As in billing/sessions.ts: events have no credentials, and none of the duration is used yet.
 		access: { ...session.access, qr: null, qr_joins: null },
 		...(session.status === 'active' ? { remaining_seconds: session.duration_seconds } : {})
 	};

@@ -18,7 +18,7 @@ import { EARTH_RADIUS_METRES, boxesAround } from '#lib/domain/geo.ts';
 import { createHash } from 'node:crypto';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** A machine without power or a suspended process must not hold locks for longer than leases (jobs/jobs.ts). */
+/** A machine without power or a suspended process must not hold locks for longer than leases (jobs.ts). */
 const IDLE_TRANSACTION_TIMEOUT_MS = 8_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /**

@@ -416,7 +416,7 @@ export interface JobsTable {
 	id: Generated<number>;
 	kind: string;
 	subject_id: number;
-	/** Shares a concurrency limit with other jobs (jobs/jobs.ts); null for most kinds. */
+	/** Shares a concurrency limit with other jobs (jobs.ts); null for most kinds. */
 	group_id: Generated<number | null>;
 	run_at: number;
 	attempts: Generated<number>;

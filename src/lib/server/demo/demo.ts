@@ -6,7 +6,7 @@ import { importRouters, readRouters } from '../routers/import.ts';
 import { countRouters as countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
-import { replaceOffers } from '../offers/offers.ts';
+import { replaceOffers } from '../offers.ts';
 
 type DemoSignIn = Awaited<ReturnType<typeof demoAccounts>>[number];
 

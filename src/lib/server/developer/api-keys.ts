@@ -4,7 +4,7 @@ import { type Caller, ROLES, hasRole } from '#lib/server/accounts/accounts.ts';
 import { type Role, SCOPES, type Scope, findLeastRole } from '#lib/server/contract/scopes.ts';
 import { crc32 } from 'node:zlib';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
-import { accountActor } from '#lib/server/audit/audit.ts';
+import { accountActor } from '#lib/server/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
 import { AppError, Refusal } from '#lib/server/platform/errors.ts';

@@ -5,9 +5,9 @@ import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/
 import { createHmac, randomBytes } from 'node:crypto';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/domain/time/time.ts';
 import type { Base } from '#lib/server/base.ts';
-import type { Fenced, FencedDatabase } from '#lib/server/jobs/jobs.ts';
+import type { Fenced, FencedDatabase } from '#lib/server/jobs.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { type Envelope, type RecordedEvent, eventBody } from '#lib/server/events/events.ts';
+import { type Envelope, type RecordedEvent, eventBody } from '#lib/server/events.ts';
 import { KEPT_RESPONSE_BYTES, postWebhook, type WebhookTransport } from './webhook-transport.ts';
 import { redact, redactCut, redactKnown } from '#lib/server/platform/redact.ts';
 

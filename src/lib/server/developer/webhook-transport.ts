@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { MAX_URL_LENGTH } from '#lib/server/contract/webhooks.ts';
 import type { IncomingMessage } from 'node:http';
-import { NotAnswered, createAgents, sendRequest } from '#lib/server/platform/http/http-client.ts';
+import { NotAnswered, createAgents, sendRequest } from '#lib/server/platform/http-client.ts';
 import {
 	AddressNotAllowed,
 	NameNotFound,
@@ -9,7 +9,7 @@ import {
 	guardedLookup,
 	resolveLocally,
 	resolvePublicly
-} from '#lib/server/platform/ssrf/ssrf-lookup.ts';
+} from '#lib/server/platform/ssrf-lookup.ts';
 import { isPublicAddress } from '#lib/domain/ip-address.ts';
 
 /**

@@ -16,7 +16,7 @@ import {
 	type NewestFirst
 } from '#lib/server/db/queries.ts';
 import type { WebhookEndpointsTable } from '#lib/server/db/schema.ts';
-import { eventBody } from '#lib/server/events/events.ts';
+import { eventBody } from '#lib/server/events.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { eventId } from '#lib/server/platform/ids.ts';

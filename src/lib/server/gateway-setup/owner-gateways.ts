@@ -1,4 +1,4 @@
-import type { Author } from '#lib/server/audit/audit.ts';
+import type { Author } from '#lib/server/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError } from '#lib/server/platform/errors.ts';

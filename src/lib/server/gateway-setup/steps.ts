@@ -2,7 +2,7 @@ import type { Access } from '#lib/server/access/access.ts';
 import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { type Offers, requireHeldLimits } from '#lib/server/offers/offers.ts';
+import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
 import { type Routers, findRouterOrThrow } from '#lib/server/routers/routers.ts';
 import { portalAddress, UNKNOWN } from '../gateways/config-text.ts';
 import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateways/gateway.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { PortalAddress } from './config-text.ts';
-import type { HttpOutcome, HttpRequest } from '../platform/http/http-client.ts';
+import type { HttpOutcome, HttpRequest } from '../platform/http-client.ts';
 
 /**
  * The adapter interface for gateways.

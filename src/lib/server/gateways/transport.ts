@@ -1,6 +1,6 @@
 import type { Base } from '../base.ts';
-import { createHttpClient, type HttpClient } from '../platform/http/http-client.ts';
-import { resolvePublicly } from '../platform/ssrf/ssrf-lookup.ts';
+import { type HttpClient, createHttpClient } from '../platform/http-client.ts';
+import { resolvePublicly } from '../platform/ssrf-lookup.ts';
 import type { GatewayTransport } from './gateway.ts';
 
 const HTTP_TIMEOUT_MS = 10_000;

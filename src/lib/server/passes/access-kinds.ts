@@ -5,11 +5,11 @@ import {
 	type AccessKind
 } from '#lib/domain/access-kind.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
-import type { Author } from '#lib/server/audit/audit.ts';
+import type { Author } from '#lib/server/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { type Offers, requireHeldLimits } from '#lib/server/offers/offers.ts';
+import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import {

@@ -1,5 +1,5 @@
 import { DAY_MS } from '#lib/domain/time/time.ts';
-import type { Author } from '../audit/audit.ts';
+import type { Author } from '../audit.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { Base } from '../base.ts';
 import { accessRecords, type AccessRecord, type RecordSearch } from './records.ts';

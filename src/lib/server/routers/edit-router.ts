@@ -1,6 +1,6 @@
 import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
 import { endOfDay } from '#lib/domain/time/opening-hours.ts';
-import { type Author, accountActor } from '../audit/audit.ts';
+import { type Author, accountActor } from '../audit.ts';
 import type { Tx } from '../db/database.ts';
 import { type Routers, buildBody, findChangeableRouter, findRouter, isPaused } from './routers.ts';
 import { type FieldProblem, InputError, validationFailed } from '../platform/errors.ts';

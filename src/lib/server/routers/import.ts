@@ -12,7 +12,7 @@ import {
 } from './router-fields.ts';
 import * as store from './store.ts';
 import { type NamedRouter, buildRow, chooseAccess } from './edit-router.ts';
-import { type Offers, findUnheldOffer } from '../offers/offers.ts';
+import { type Offers, findUnheldOffer } from '../offers.ts';
 import type { Base } from '../base.ts';
 import type { Tx } from '../db/database.ts';
 import { type FieldProblem, InputError } from '../platform/errors.ts';

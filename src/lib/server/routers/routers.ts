@@ -1,6 +1,6 @@
 import type { Database, NearRouter, NearSearch, Queries, Tx } from '../db/database.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
-import type { Branding } from '../branding/branding.ts';
+import type { Branding } from '../branding.ts';
 import { type OffersContext, listAmountRules, listOffers } from './offers.ts';
 import * as store from './store.ts';
 import type { RouterRow } from './store.ts';

@@ -1,7 +1,7 @@
 /** When personal data is deleted, and what stays: money, totals and everything that is still open. */
 import { sql as query, type CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { createAudit } from '../../../../src/lib/server/audit/audit.ts';
+import { createAudit } from '../../../../src/lib/server/audit.ts';
 import { createPersonalData } from '../../../../src/lib/server/personal-data/personal-data.ts';
 import { openDatabase } from '../../../../src/lib/server/db/database.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';

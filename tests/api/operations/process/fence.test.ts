@@ -5,11 +5,11 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { openDatabase, type Database, type Tx } from '../../../../src/lib/server/db/database.ts';
 import {
-	createJobs,
 	type FencedDatabase,
-	fenceHandlers,
-	type Jobs
-} from '../../../../src/lib/server/jobs/jobs.ts';
+	type Jobs,
+	createJobs,
+	fenceHandlers
+} from '../../../../src/lib/server/jobs.ts';
 import { createLog } from '../../../../src/lib/server/platform/log.ts';
 import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';

@@ -1,9 +1,9 @@
 /** /metrics: who may read it, what it counts, and that reading it costs buyers nothing. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import * as reviews from '#lib/server/billing/reviews/reviews.ts';
-import * as jobs from '#lib/server/jobs/jobs.ts';
-import * as monitoring from '#lib/server/monitoring/monitoring.ts';
+import * as reviews from '#lib/server/billing/reviews.ts';
+import * as jobs from '#lib/server/jobs.ts';
+import * as monitoring from '#lib/server/monitoring.ts';
 import { numberEnding } from '../../../support/api/api.ts';
 import { BOTH_DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
 import { useQueryPlans } from '../../../support/database/query-plans.ts';

@@ -1,6 +1,6 @@
 /** The queries behind the owner's figures read the payments of their span, not those of all time. */
 import { describe, expect, it } from 'vitest';
-import * as earnings from '#lib/server/billing/earnings/earnings.ts';
+import * as earnings from '#lib/server/billing/earnings.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 import { useQueryPlans } from '../../../support/database/query-plans.ts';
 

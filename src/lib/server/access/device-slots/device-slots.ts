@@ -1,5 +1,5 @@
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
-import type { Jobs } from '../../jobs/jobs.ts';
+import type { Jobs } from '../../jobs.ts';
 import { CONNECTION_JOB } from '../job-kinds.ts';
 import { otherMacs, wantedGrantsOf } from '../grants.ts';
 import { openConnections, unnamedConnections } from './connection-store.ts';

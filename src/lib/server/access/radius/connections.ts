@@ -7,7 +7,7 @@ import { passState, type RunningPass } from '../../passes/passes.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
 import * as store from '../device-slots/connection-store.ts';
 import { holdsSlot, INTERIM_SECONDS } from '../device-slots/device-slots.ts';
-import { repairIfLost } from '../../jobs/jobs.ts';
+import { repairIfLost } from '../../jobs.ts';
 import type { AccessContext, AccessJob, AccessServices } from '../provisioning.ts';
 import { exponentialMs, MAX_BACKOFF_MS } from '../gateway-calls.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
-import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http/http-client.ts';
+import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http-client.ts';
 import { httpText, jsonObject, member, textMember } from './response.ts';
 
 export type TokenOutcome = { kind: 'token'; value: string; expiresInSeconds: number } | NoToken;

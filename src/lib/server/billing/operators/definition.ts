@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
-import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
+import type { HttpClient } from '#lib/server/platform/http-client.ts';
 import type { OperatorAdapter, StatementColumns } from './operator.ts';
 
 /** Defines a mobile-money operator. Each operator's folder exports one, and configure.ts lists it. */

@@ -31,7 +31,7 @@ import type {
 } from './operator.ts';
 import { NO_HINT, reasonIn, refused, unaccepted, unanswered, unavailable } from './outcomes.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { HttpOutcome } from '../../platform/http/http-client.ts';
+import type { HttpOutcome } from '../../platform/http-client.ts';
 import { z } from 'zod';
 import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { KeyObject } from 'node:crypto';

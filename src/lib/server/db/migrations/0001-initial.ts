@@ -462,7 +462,7 @@ const createTables = ({ id, int, real, time, bool, end }: Dialect): string[] => 
 	`create index audit_log_at on audit_log (at, id)`,
 	`create index audit_log_action on audit_log (action, at, id)`,
 	`create index audit_log_actor on audit_log (actor, at, id)`,
-	// Decisions of people, among many more entries of MACHINES (audit/audit.ts). The condition is that of the query.
+	// Decisions of people, among many more entries of MACHINES (audit.ts). The condition is that of the query.
 	`create index audit_log_people on audit_log (at, id)
 		where actor not in ('access', 'airtill', 'demo', 'reconciler', 'refunds')`,
 	`create index audit_log_router on audit_log (router_id, at, id) where router_id is not null`,

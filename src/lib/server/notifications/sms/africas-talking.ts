@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
+import type { HttpClient } from '#lib/server/platform/http-client.ts';
 import { failureOf, type AfricasTalkingConfig, type SmsOutcome, type SmsProvider } from './provider.ts';
 
 /** Source: developers.africastalking.com/docs/sms/sending/bulk */

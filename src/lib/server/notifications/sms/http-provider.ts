@@ -1,4 +1,4 @@
-import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
+import type { HttpClient } from '#lib/server/platform/http-client.ts';
 import { failureOf, type HttpProviderConfig, type SmsProvider } from './provider.ts';
 
 export const httpProvider = ({ url, headers, body }: HttpProviderConfig, http: HttpClient): SmsProvider => ({

@@ -1,5 +1,5 @@
 import type { Config } from '#lib/server/config/config.ts';
-import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
+import type { HttpOutcome } from '#lib/server/platform/http-client.ts';
 
 /** `unsent`: nothing arrived, so it may be sent again. `uncertain`: it may have been sent and paid for. */
 export type SmsOutcome =

@@ -1,4 +1,4 @@
-import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
+import type { HttpClient } from '#lib/server/platform/http-client.ts';
 import { africasTalking } from './africas-talking.ts';
 import { httpProvider } from './http-provider.ts';
 import type { SmsConfig, SmsProvider } from './provider.ts';

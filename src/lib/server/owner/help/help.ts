@@ -1,10 +1,10 @@
 import { searchedDigits } from '#lib/domain/phone.ts';
 import { plainText } from '#lib/domain/typed-text.ts';
-import { asOfNow, type Sessions } from '../../billing/sessions/sessions.ts';
-import type { Payments } from '../../billing/payments/payments.ts';
+import { type Sessions, asOfNow } from '../../billing/sessions.ts';
+import type { Payments } from '../../billing/payments.ts';
 import type { Operators } from '../../billing/operators/registry.ts';
 import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
-import type { Audit, Author } from '#lib/server/audit/audit.ts';
+import type { Audit, Author } from '#lib/server/audit.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { binder } from '#lib/server/platform/bind.ts';

@@ -1,6 +1,6 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { MAX_REASON } from '#lib/domain/decision.ts';
-import { accountActor, accountIdOf } from '../../audit/audit.ts';
+import { accountActor, accountIdOf } from '../../audit.ts';
 import { noteOf, type Fields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { SIGN_IN_PATH, signedIn, type Visitor } from '../sign-in/sign-in.ts';

@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { FIRST_DATE, isDate, LAST_DATE, spanOfDates, timeAt } from '#lib/domain/time/calendar.ts';
-import { accountActor, type AuditFilter, type FoundEntry } from '../../audit/audit.ts';
+import { type AuditFilter, type FoundEntry, accountActor } from '../../audit.ts';
 import { idOf } from '../page-links.ts';
 import { namesOf } from './admin.ts';
 import { findAccountByEmail } from '../../accounts/accounts.ts';

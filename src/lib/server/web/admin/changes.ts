@@ -1,6 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { AccountChangeRefused } from '../../accounts/accounts.ts';
-import type { Author } from '../../audit/audit.ts';
+import type { Author } from '../../audit.ts';
 import { readFields, type Fields } from '../form.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, adminForm, readReason } from './admin.ts';

@@ -4,12 +4,12 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import {
-	allowedDecisions,
 	DecisionRefused,
 	type Evidence,
 	type Review,
-	type ReviewReason
-} from '../../billing/reviews/reviews.ts';
+	type ReviewReason,
+	allowedDecisions
+} from '../../billing/reviews.ts';
 import { readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';

@@ -4,12 +4,12 @@ import { logoBox } from '#lib/branding/brand.ts';
 import * as m from '#lib/i18n/messages.js';
 import {
 	BrandRefused,
+	type LogoProblem,
 	MAX_BRAND_NAME,
 	MAX_CONTACT,
 	MAX_UPLOAD_BYTES,
-	MAX_UPLOAD_SIDE,
-	type LogoProblem
-} from '../../branding/branding.ts';
+	MAX_UPLOAD_SIDE
+} from '../../branding.ts';
 import { attempt } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import type { OwnerVisitor } from './owner.ts';

@@ -1,7 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { accountActor, type Author } from '../../audit/audit.ts';
+import { type Author, accountActor } from '../../audit.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { AppError, attempt } from '../../platform/errors.ts';
 import { type OwnedRouter, readOwnedRouter } from '../../routers/routers.ts';

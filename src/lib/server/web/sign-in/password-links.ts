@@ -1,5 +1,5 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
-import type { Author } from '../../audit/audit.ts';
+import type { Author } from '../../audit.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { apart } from '#lib/i18n/intl.ts';

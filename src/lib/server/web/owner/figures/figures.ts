@@ -2,7 +2,7 @@ import type { Period } from '#lib/domain/time/calendar.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { EarningsBody } from '#lib/server/contract/owner.ts';
-import type { Filter } from '#lib/server/billing/earnings/earnings.ts';
+import type { Filter } from '#lib/server/billing/earnings.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import { money } from '#lib/format/text.ts';
 import { filterFields } from './period.ts';

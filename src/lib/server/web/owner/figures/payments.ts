@@ -5,7 +5,7 @@ import { timeAt } from '#lib/domain/time/calendar.ts';
 import { moment, money, periodName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { Earnings, LinePosition } from '#lib/server/billing/earnings/earnings.ts';
+import type { Earnings, LinePosition } from '#lib/server/billing/earnings.ts';
 import { CSV_BATCH, csvResponse, type CsvCell } from '../../csv.ts';
 import { PAGE_SIZE, readPage } from '../../page-links.ts';
 import { ownRouterOf, type OwnerVisitor } from '../owner.ts';

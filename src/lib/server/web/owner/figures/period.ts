@@ -1,7 +1,7 @@
 import { error } from '@sveltejs/kit';
 import { FIRST_DATE, isDate, LAST_DATE, type Period } from '#lib/domain/time/calendar.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { Filter } from '#lib/server/billing/earnings/earnings.ts';
+import type { Filter } from '#lib/server/billing/earnings.ts';
 import { idOf } from '../../page-links.ts';
 
 const PERIODS: readonly Period[] = ['daily', 'weekly', 'monthly'];

@@ -3,7 +3,7 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
-import { isRefundedByHand } from '#lib/server/billing/refunds/refunds.ts';
+import { isRefundedByHand } from '#lib/server/billing/refunds.ts';
 import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
 
 interface Entry {

@@ -7,7 +7,7 @@ import {
 	parseDuration
 } from '#lib/domain/duration.ts';
 import type { OfferEntry, OffersDraft } from '#lib/domain/offers/entry.ts';
-import { type OfferCells, formatCells } from '#lib/server/offers/offers.ts';
+import { type OfferCells, formatCells } from '#lib/server/offers.ts';
 import type { readFields } from '../../form.ts';
 
 export const MAX_ROWS = 20;

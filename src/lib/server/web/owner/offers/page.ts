@@ -6,7 +6,7 @@ import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { formatCells, readCells, readOwnOffers, replaceOffers } from '#lib/server/offers/offers.ts';
+import { formatCells, readCells, readOwnOffers, replaceOffers } from '#lib/server/offers.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import { type OwnedRouter, listOwnedRouters } from '../../../routers/routers.ts';
 import { readFields } from '../../form.ts';

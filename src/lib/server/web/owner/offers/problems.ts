@@ -6,7 +6,7 @@ import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { ProblemItem } from '#lib/server/contract/problems.ts';
-import { type OfferCells, type OfferColumn, findUnheldLimits } from '#lib/server/offers/offers.ts';
+import { type OfferCells, type OfferColumn, findUnheldLimits } from '#lib/server/offers.ts';
 import { maxSpeedKbps, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { amountProblem } from '../router/router-form.ts';

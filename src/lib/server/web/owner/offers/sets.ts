@@ -7,7 +7,7 @@ import { money } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { OffersUpdateBody } from '#lib/server/contract/offer.ts';
 import type { App } from '#lib/server/app.ts';
-import { readCells, checkOffers, replaceOffers } from '#lib/server/offers/offers.ts';
+import { checkOffers, readCells, replaceOffers } from '#lib/server/offers.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import type { OwnerVisitor } from '../owner.ts';

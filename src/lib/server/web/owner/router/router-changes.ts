@@ -2,7 +2,7 @@ import type { RequestEvent } from '@sveltejs/kit';
 import { toMajor } from '#lib/domain/money.ts';
 import { money, pastMoment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
-import { accountIdOf, type FoundEntry } from '../../../audit/audit.ts';
+import { type FoundEntry, accountIdOf } from '../../../audit.ts';
 import type { OwnedRouter } from '../../../routers/routers.ts';
 import type { OwnerVisitor } from '../owner.ts';
 import { findAccount } from '../../../accounts/accounts.ts';

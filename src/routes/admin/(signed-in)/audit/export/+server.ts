@@ -1,6 +1,6 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { dateAt, timeAt } from '#lib/domain/time/calendar.ts';
-import type { AuditPosition, FoundEntry } from '#lib/server/audit/audit.ts';
+import type { AuditPosition, FoundEntry } from '#lib/server/audit.ts';
 import { adminPage, namesOf } from '#lib/server/web/admin/admin.ts';
 import { auditSearchOf } from '#lib/server/web/admin/audit.ts';
 import { CSV_BATCH, csvResponse } from '#lib/server/web/csv.ts';

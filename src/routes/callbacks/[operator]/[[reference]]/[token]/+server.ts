@@ -1,6 +1,6 @@
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
-import { textOf } from '#lib/server/platform/http/http-client.ts';
+import { textOf } from '#lib/server/platform/http-client.ts';
 import type { RequestHandler } from './$types';
 
 const MAX_CALLBACK_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { formatMinor } from '#lib/domain/money.ts';
-import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
-import { CROWDED_MS, isCrowded } from '../operators/outcomes.ts';
-import type { ReviewReason } from '../reviews/reviews.ts';
+import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
+import { CROWDED_MS, isCrowded } from './operators/outcomes.ts';
+import type { ReviewReason } from './reviews.ts';
 import {
 	attemptOf,
 	callbackUrl,
@@ -9,15 +9,15 @@ import {
 	rawOf,
 	redactMessage,
 	reviewFailedRefund
-} from '../callbacks/callbacks.ts';
-import { type BillingContext, type BillingJob, type BillingServices, REFUND_JOB } from '../context.ts';
-import { nextPollDelayMs, SUBMITTING_MAX_MS } from '../payments/reconcile.ts';
-import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
-import * as store from '../payments/store.ts';
-import type { Tx } from '../../db/database.ts';
-import { refundReference } from '../../platform/ids.ts';
-import type { SessionRow, UnappliedReason } from '../sessions/sessions.ts';
-import type { Author } from '../../audit/audit.ts';
+} from './callbacks.ts';
+import { type BillingContext, type BillingJob, type BillingServices, REFUND_JOB } from './context.ts';
+import { SUBMITTING_MAX_MS, nextPollDelayMs } from './reconcile.ts';
+import { type Succeeded, recordPaymentEvent } from './settlement.ts';
+import * as store from './payment-store.ts';
+import type { Tx } from '../db/database.ts';
+import { refundReference } from '../platform/ids.ts';
+import type { SessionRow, UnappliedReason } from './sessions.ts';
+import type { Author } from '../audit.ts';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 
 /** A refund works like a payment: its reference is stored first, and status reads resolve a lost answer. */

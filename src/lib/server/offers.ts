@@ -1,10 +1,10 @@
 import { readAmount, toMajor, toMinor } from '#lib/domain/money.ts';
 import { LIMITS, type Limit, type Limits, limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import { readLine } from '#lib/domain/plain-text.ts';
-import { type OffersUpdateBody, type OwnerOfferListBody, offersUpdate } from '../contract/offer.ts';
-import type { Operators } from '../billing/operators/registry.ts';
-import type { Base } from '../base.ts';
-import type { Queries } from '../db/database.ts';
+import { type OffersUpdateBody, type OwnerOfferListBody, offersUpdate } from './contract/offer.ts';
+import type { Operators } from './billing/operators/registry.ts';
+import type { Base } from './base.ts';
+import type { Queries } from './db/database.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import {
 	type Gateways,
@@ -12,9 +12,9 @@ import {
 	maxSpeedKbps,
 	unheldData,
 	unheldSpeed
-} from '../gateways/gateways.ts';
-import { isoTime } from '../platform/clock.ts';
-import { AppError, InputError, validationFailed } from '../platform/errors.ts';
+} from './gateways/gateways.ts';
+import { isoTime } from './platform/clock.ts';
+import { AppError, InputError, validationFailed } from './platform/errors.ts';
 import {
 	type Offer,
 	findLastOfferChange,
@@ -22,17 +22,17 @@ import {
 	isPayable,
 	readOffers,
 	saveOffers
-} from '../routers/offers.ts';
-import { type PriceSetter, recordForOwner } from '../routers/edit-router.ts';
+} from './routers/offers.ts';
+import { type PriceSetter, recordForOwner } from './routers/edit-router.ts';
 import {
 	type RouterRow,
 	type Routers,
 	findChangeableRouter,
 	findRouterOrThrow,
 	listPaymentMethods
-} from '../routers/routers.ts';
+} from './routers/routers.ts';
 import { durationProblem } from '#lib/domain/duration.ts';
-import { type ProblemItem, describeIssue } from '../contract/problems.ts';
+import { type ProblemItem, describeIssue } from './contract/problems.ts';
 
 /** The offers of routers, as their owners edit them. Orders read them through `routers`. */
 export interface Offers extends Base {

@@ -1,6 +1,6 @@
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../../db/database.ts';
-import type { Caller } from '../../accounts/accounts.ts';
-import { binder } from '../../platform/bind.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
+import type { Caller } from '../accounts/accounts.ts';
+import { binder } from '../platform/bind.ts';
 import { activate, startTime } from './activate.ts';
 import {
 	applyDueChange,
@@ -20,13 +20,13 @@ import {
 	runSessionJob,
 	shownSession
 } from './session-states.ts';
-import * as store from './store.ts';
-import type { OwnerRow, SessionRow } from './store.ts';
-import type { Base } from '../../base.ts';
-import type { Passes, PassRow } from '../../passes/passes.ts';
-import { fenceHandlers } from '../../jobs/jobs.ts';
-import type { Events } from '../../events/events.ts';
-import type { Offer } from '../../routers/offers.ts';
+import * as store from './session-store.ts';
+import type { OwnerRow, SessionRow } from './session-store.ts';
+import type { Base } from '../base.ts';
+import type { PassRow, Passes } from '../passes/passes.ts';
+import { fenceHandlers } from '../jobs.ts';
+import type { Events } from '../events.ts';
+import type { Offer } from '../routers/offers.ts';
 import {
 	type RouterRow,
 	type Routers,
@@ -36,26 +36,26 @@ import {
 	listRouterOffers,
 	openNetworkPassword,
 	sells
-} from '../../routers/routers.ts';
-import { operatorForPayment, type Operators } from '../operators/registry.ts';
+} from '../routers/routers.ts';
+import { type Operators, operatorForPayment } from './operators/registry.ts';
 import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/duration.ts';
 import { findPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { maskPhone, parseMobile } from '#lib/domain/phone.ts';
-import type { OwnerUserBody } from '../../contract/owner.ts';
-import type { SessionBody, SessionCreationBody } from '../../contract/session.ts';
-import { AppError, validationFailed } from '../../platform/errors.ts';
+import type { OwnerUserBody } from '../contract/owner.ts';
+import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
+import { AppError, validationFailed } from '../platform/errors.ts';
 import { priceForSeconds, toMajor } from '#lib/domain/money.ts';
-import { cheapestUnlimited, fitsPass, type Limit, limitsOf } from '#lib/domain/offers/offer-limits.ts';
+import { type Limit, cheapestUnlimited, fitsPass, limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
-import { cutPage } from '../../db/queries.ts';
+import { cutPage } from '../db/queries.ts';
 import { dataMb } from '#lib/domain/data-limit.ts';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { wifiQrText, type WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
-import { isoTime } from '../../platform/clock.ts';
+import { type WifiSecurity, wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
+import { isoTime } from '../platform/clock.ts';
 
 export type { UnappliedReason } from './activate.ts';
-export type { SessionRow } from './store.ts';
+export type { SessionRow } from './session-store.ts';
 
 /**
  * Sessions: purchases of time on a router.

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import type { Base } from '../base.ts';
-import { API_VERSION, type EventBody, type EventType } from '../contract/webhooks.ts';
-import { afterCommit, type Tx } from '../db/database.ts';
-import { type NewestFirst, findNewestFirst } from '../db/queries.ts';
-import { isoTime } from '../platform/clock.ts';
-import { eventId } from '../platform/ids.ts';
+import type { Base } from './base.ts';
+import { API_VERSION, type EventBody, type EventType } from './contract/webhooks.ts';
+import { type Tx, afterCommit } from './db/database.ts';
+import { type NewestFirst, findNewestFirst } from './db/queries.ts';
+import { isoTime } from './platform/clock.ts';
+import { eventId } from './platform/ids.ts';
 
 export type { EventType };
 

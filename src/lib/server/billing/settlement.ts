@@ -1,12 +1,12 @@
-import { afterCommit, LIMIT_CONCURRENCY, type Queries, type Tx } from '#lib/server/db/database.ts';
-import type { EventType } from '#lib/server/events/events.ts';
-import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Tx, afterCommit } from '#lib/server/db/database.ts';
+import type { EventType } from '#lib/server/events.ts';
+import type { CallbackClaim, StatusOutcome } from './operators/operator.ts';
 import { paymentBody } from './payments.ts';
-import { claimOf } from '../callbacks/callbacks.ts';
-import type { BillingJob, BillingServices } from '../context.ts';
-import { FAILURE_MESSAGES, type FailureCode } from '../operators/outcomes.ts';
-import { startRefund } from '../refunds/refunds.ts';
-import * as store from './store.ts';
+import { claimOf } from './callbacks.ts';
+import type { BillingJob, BillingServices } from './context.ts';
+import { FAILURE_MESSAGES, type FailureCode } from './operators/outcomes.ts';
+import { startRefund } from './refunds.ts';
+import * as store from './payment-store.ts';
 
 /**
  * Transitions of the payment state machine. Each changes the row only from the states that it may follow. Its

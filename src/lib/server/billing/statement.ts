@@ -1,9 +1,9 @@
 import { createFileReader, describeFault, formatMinor } from '#lib/domain/money.ts';
 import { plainText } from '#lib/domain/typed-text.ts';
 import { readCsv } from '#lib/server/platform/csv.ts';
-import type { StatementColumns } from '../operators/operator.ts';
-import { RECONCILE_JOB, type BillingContext } from '../context.ts';
-import * as store from '../payments/store.ts';
+import type { StatementColumns } from './operators/operator.ts';
+import { type BillingContext, RECONCILE_JOB } from './context.ts';
+import * as store from './payment-store.ts';
 
 /**
  * Compares an operator's list of settled payments with ours, both ways. It settles nothing: differences open

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { IdempotentAnswersTable } from '#lib/server/db/schema.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
-import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 
 type AnswerRow = Selectable<IdempotentAnswersTable>;
 type Scope = Pick<AnswerRow, 'account_id' | 'method' | 'path' | 'key'>;

@@ -1,13 +1,13 @@
-import { accentOf, parseColour } from '../../branding/accent.ts';
-import { isPhone } from '../../domain/contact.ts';
-import { hiddenCharacter, readLine } from '../../domain/plain-text.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { BrandBody } from '../contract/router.ts';
-import type { Database, Queries } from '../db/database.ts';
-import { Refusal } from '../platform/errors.ts';
-import { sha256, sha256Bytes } from '../platform/secrets.ts';
+import { accentOf, parseColour } from '../branding/accent.ts';
+import { isPhone } from '../domain/contact.ts';
+import { hiddenCharacter, readLine } from '../domain/plain-text.ts';
+import type { Clock } from './platform/clock.ts';
+import type { BrandBody } from './contract/router.ts';
+import type { Database, Queries } from './db/database.ts';
+import { Refusal } from './platform/errors.ts';
+import { sha256, sha256Bytes } from './platform/secrets.ts';
 import { type Selectable, sql } from 'kysely';
-import type { BrandsTable } from '../db/schema.ts';
+import type { BrandsTable } from './db/schema.ts';
 
 interface BrandChange {
 	name: string;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS } from '../../domain/time/time.ts';
-import type { Base } from '../base.ts';
-import type { Reviews } from '../billing/reviews/reviews.ts';
-import { databaseBytes } from '../db/inspect.ts';
-import { equalSecrets } from '../platform/secrets.ts';
-import type { Queries } from '../db/database.ts';
+import { DAY_MS } from '../domain/time/time.ts';
+import type { Base } from './base.ts';
+import type { Reviews } from './billing/reviews.ts';
+import { databaseBytes } from './db/inspect.ts';
+import { equalSecrets } from './platform/secrets.ts';
+import type { Queries } from './db/database.ts';
 import { sql } from 'kysely';
 
 /** Scrapes share a reading, so that many of them cost the database what one costs. */

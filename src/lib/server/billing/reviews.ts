@@ -1,22 +1,22 @@
 import { type ExpressionBuilder, type Insertable, type Selectable, sql } from 'kysely';
-import type { Author } from '../../audit/audit.ts';
-import type { Base } from '../../base.ts';
-import { LIMIT_CONCURRENCY, type Queries, type Reads, type Tx } from '../../db/database.ts';
-import { findById, exists, first, isChanged } from '../../db/queries.ts';
-import type { ReviewsTable, Schema } from '../../db/schema.ts';
+import type { Author } from '../audit.ts';
+import type { Base } from '../base.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Reads, type Tx } from '../db/database.ts';
+import { exists, findById, first, isChanged } from '../db/queries.ts';
+import type { ReviewsTable, Schema } from '../db/schema.ts';
 import type { Decision } from '#lib/domain/decision.ts';
-import type { BillingContext } from '../context.ts';
-import { applyFailure, applySuccess, type Decider } from '../payments/settlement.ts';
-import { messagesOf, reviewFailedRefund } from '../callbacks/callbacks.ts';
+import type { BillingContext } from './context.ts';
+import { type Decider, applyFailure, applySuccess } from './settlement.ts';
+import { messagesOf, reviewFailedRefund } from './callbacks.ts';
 import {
+	type RefundReason,
 	endForRefund,
 	readRefund,
 	recordRefundByHand,
-	type RefundReason,
 	startRefund,
 	takesRefundByHand
-} from '../refunds/refunds.ts';
-import * as store from '../payments/store.ts';
+} from './refunds.ts';
+import * as store from './payment-store.ts';
 
 /** Decisions about money that a person must make. The same review is open only once at a time. */
 export type Review = Selectable<ReviewsTable>;

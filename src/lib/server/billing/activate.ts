@@ -1,9 +1,9 @@
-import type { PassRow } from '../../passes/passes.ts';
+import type { PassRow } from '../passes/passes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { findRouterOrThrow, lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/routers.ts';
 import { SESSION_END_JOB, type SessionsContext } from './sessions.ts';
 import { cancelUnpaid, current, transition } from './session-states.ts';
-import * as store from './store.ts';
+import * as store from './session-store.ts';
 
 type SessionRow = store.SessionRow;
 

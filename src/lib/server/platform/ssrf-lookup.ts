@@ -1,4 +1,4 @@
-import { lookup as systemLookup, Resolver } from 'node:dns/promises';
+import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 
 export interface Address {

@@ -1,12 +1,12 @@
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
 import type { Queries, Reads } from '#lib/server/db/database.ts';
 import {
-	findById,
+	type NewestFirst,
 	countRows,
 	exists,
-	withoutNulls,
+	findById,
 	findNewestFirst,
-	type NewestFirst
+	withoutNulls
 } from '#lib/server/db/queries.ts';
 import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
 

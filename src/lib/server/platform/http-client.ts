@@ -1,11 +1,12 @@
 import { X509Certificate } from 'node:crypto';
-import http, { type IncomingMessage } from 'node:http';
+import http from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
+import { type LookupFunction, type Socket, isIP } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { isPublicAddress } from '#lib/domain/ip-address.ts';
-import { guardedLookup, type Resolve } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
+import { type Resolve, guardedLookup } from '#lib/server/platform/ssrf-lookup.ts';
 
 export interface HttpRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -6,21 +6,16 @@ import type {
 	RawCallback,
 	StatusOutcome,
 	SubmitOutcome
-} from '../operators/operator.ts';
-import { type BillingContext, type BillingJob, RECONCILE_JOB, REFUND_JOB } from '../context.ts';
-import {
-	isOfAnotherRequest,
-	requestName,
-	reviewSecondCharge,
-	reviewUsedTransaction
-} from '../payments/settlement.ts';
-import * as store from '../payments/store.ts';
-import type { PaymentRow } from '../payments/store.ts';
-import { equalSecrets, hmac } from '../../platform/secrets.ts';
-import type { Queries, Reads } from '../../db/database.ts';
+} from './operators/operator.ts';
+import { type BillingContext, type BillingJob, RECONCILE_JOB, REFUND_JOB } from './context.ts';
+import { isOfAnotherRequest, requestName, reviewSecondCharge, reviewUsedTransaction } from './settlement.ts';
+import * as store from './payment-store.ts';
+import type { PaymentRow } from './payment-store.ts';
+import { equalSecrets, hmac } from '../platform/secrets.ts';
+import type { Queries, Reads } from '../db/database.ts';
 import { sql } from 'kysely';
-import { countRows, first } from '../../db/queries.ts';
-import type { OperatorMessagesTable } from '../../db/schema.ts';
+import { countRows, first } from '../db/queries.ts';
+import type { OperatorMessagesTable } from '../db/schema.ts';
 
 /**
  * Airtill stores each callback. One that says something new makes it ask the operator now; a callback never decides a payment,

@@ -1,8 +1,8 @@
-import { sql, type Selectable } from 'kysely';
-import type { Queries, Tx } from '../db/database.ts';
-import { first, cutPage, withoutNulls } from '../db/queries.ts';
-import type { AuditLogTable } from '../db/schema.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Selectable, sql } from 'kysely';
+import type { Queries, Tx } from './db/database.ts';
+import { cutPage, first, withoutNulls } from './db/queries.ts';
+import type { AuditLogTable } from './db/schema.ts';
+import type { Clock } from './platform/clock.ts';
 
 /** Makes a change: the name of a person, or `account` with its id. */
 export interface Author {
@@ -45,7 +45,7 @@ export interface AuditFilter {
  * Parts of Airtill that decide by themselves; every other actor is a person. The index audit_log_people is made for
  * this list.
  */
-export const MACHINES = ['access', 'airtill', 'demo', 'reconciler', 'refunds'] as const;
+const MACHINES = ['access', 'airtill', 'demo', 'reconciler', 'refunds'] as const;
 
 /** Without parameters, so that the index is used. */
 const BY_PEOPLE = sql.raw(`actor not in (${MACHINES.map((name) => `'${name}'`).join(', ')})`);

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newestRecordAt } from '../db/inspect.ts';
-import type { Clock } from '../platform/clock.ts';
-import { afterCommit, type Database, type Queries, type Tx, type Writer } from '../db/database.ts';
-import type { Log } from '../platform/log.ts';
-import { type Metrics, NO_METRICS } from '../platform/metrics.ts';
-import { redact } from '../platform/redact.ts';
+import { newestRecordAt } from './db/inspect.ts';
+import type { Clock } from './platform/clock.ts';
+import { type Database, type Queries, type Tx, type Writer, afterCommit } from './db/database.ts';
+import type { Log } from './platform/log.ts';
+import { type Metrics, NO_METRICS } from './platform/metrics.ts';
+import { redact } from './platform/redact.ts';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { isChanged } from '../db/queries.ts';
-import type { JobsTable } from '../db/schema.ts';
+import { isChanged } from './db/queries.ts';
+import type { JobsTable } from './db/schema.ts';
 
 /**
  * The durable queue: one job per kind and subject; scheduling it again moves it, also while it runs: then it runs again.

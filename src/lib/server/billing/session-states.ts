@@ -1,17 +1,17 @@
-import type { Queries, Reads, Tx } from '../../db/database.ts';
-import type { EventType } from '../../events/events.ts';
+import type { Queries, Reads, Tx } from '../db/database.ts';
+import type { EventType } from '../events.ts';
 import {
 	SESSION_END_JOB,
-	sessionAtOwner,
-	sessionBody,
 	type SessionServices,
 	type SessionsContext,
+	sessionAtOwner,
+	sessionBody,
 	visible
 } from './sessions.ts';
-import * as store from './store.ts';
+import * as store from './session-store.ts';
 import { dataLeft } from '#lib/domain/data-limit.ts';
-import type { Caller } from '../../accounts/accounts.ts';
-import { AppError } from '../../platform/errors.ts';
+import type { Caller } from '../accounts/accounts.ts';
+import { AppError } from '../platform/errors.ts';
 import { durationSeconds } from '#lib/domain/duration.ts';
 import {
 	EXTRA_TIME_AFTER_END_MS,
@@ -19,10 +19,10 @@ import {
 	MAX_EXTRA_MINUTES_PER_DAY
 } from '#lib/domain/extra-time.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
-import type { PassRow } from '../../passes/passes.ts';
-import { accountActor } from '../../audit/audit.ts';
-import type { Fenced } from '../../jobs/jobs.ts';
-import { findRouterOrThrow, lacksNetworkPassword } from '../../routers/routers.ts';
+import type { PassRow } from '../passes/passes.ts';
+import { accountActor } from '../audit.ts';
+import type { Fenced } from '../jobs.ts';
+import { findRouterOrThrow, lacksNetworkPassword } from '../routers/routers.ts';
 
 type SessionRow = store.SessionRow;
 

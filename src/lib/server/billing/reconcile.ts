@@ -1,6 +1,6 @@
 import { HOUR_MS } from '#lib/domain/time/time.ts';
-import type { CallbackClaim, OperatorAdapter, StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
-import { busy, CROWDED_MS, failureCode, isCrowded, refused, unavailable } from '../operators/outcomes.ts';
+import type { CallbackClaim, OperatorAdapter, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
+import { CROWDED_MS, busy, failureCode, isCrowded, refused, unavailable } from './operators/outcomes.ts';
 import {
 	attemptOf,
 	callbackUrl,
@@ -10,12 +10,12 @@ import {
 	keepAnswer,
 	lastStatusAnswer,
 	redactMessage
-} from '../callbacks/callbacks.ts';
-import { type BillingJob, RECONCILE_JOB, SUBMIT_JOB } from '../context.ts';
-import { repairIfLost } from '../../jobs/jobs.ts';
-import { type ReviewReason, sameReviews } from '../reviews/reviews.ts';
+} from './callbacks.ts';
+import { type BillingJob, RECONCILE_JOB, SUBMIT_JOB } from './context.ts';
+import { repairIfLost } from '../jobs.ts';
+import { type ReviewReason, sameReviews } from './reviews.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
-import * as store from './store.ts';
+import * as store from './payment-store.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 
 /**

@@ -4,8 +4,8 @@ import type { Tx } from '#lib/server/db/database.ts';
 import { FIRST_PROMPTS, type RedirectedDevice } from '#lib/server/http/redirected-device.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { hmac } from '#lib/server/platform/secrets.ts';
-import type { BillingContext } from '../context.ts';
-import * as store from './store.ts';
+import type { BillingContext } from './context.ts';
+import * as store from './payment-store.ts';
 
 /**
  * Limits payment prompts, because anybody can type the number of a stranger. A source is the network of a buyer of the
@@ -23,7 +23,7 @@ import * as store from './store.ts';
  * networks.
  */
 
-export const WINDOW_MS = 15 * 60 * 1000;
+const WINDOW_MS = 15 * 60 * 1000;
 /** A number is blocked for every source after this many times the limit of one. */
 const ALL_SOURCES_FACTOR = 4;
 /** Unpaid prompts that each payment of the last day allows. */

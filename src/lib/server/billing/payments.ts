@@ -1,11 +1,6 @@
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../../db/database.ts';
-import { binder } from '../../platform/bind.ts';
-import {
-	MERCHANT_ERROR,
-	newestMessages,
-	portalCallbackUrl,
-	receiveCallback
-} from '../callbacks/callbacks.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
+import { binder } from '../platform/bind.ts';
+import { MERCHANT_ERROR, newestMessages, portalCallbackUrl, receiveCallback } from './callbacks.ts';
 import {
 	isRefundable,
 	recordRefundForOwner,
@@ -13,35 +8,35 @@ import {
 	refundPayment,
 	refundUnprovisioned,
 	takesRefundByHand
-} from '../refunds/refunds.ts';
-import { decide, evidenceOf, openRefundByHand } from '../reviews/reviews.ts';
-import { checkStatement } from '../statements/statement.ts';
-import { type BillingContext, RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB } from '../context.ts';
+} from './refunds.ts';
+import { decide, evidenceOf, openRefundByHand } from './reviews.ts';
+import { checkStatement } from './statement.ts';
+import { type BillingContext, RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB } from './context.ts';
 import {
+	type PromptBuyer,
+	type PromptSource,
+	type PromptsContext,
 	checkPrompts,
 	crowdedPools,
-	type PromptBuyer,
-	type PromptsContext,
-	type PromptSource,
 	withSource
 } from './prompt-limits.ts';
 import { runReconcileJob, submitPayment } from './reconcile.ts';
-import * as store from './store.ts';
-import type { PaymentRow } from './store.ts';
+import * as store from './payment-store.ts';
+import type { PaymentRow } from './payment-store.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
-import { type PaymentBody, type PaymentStartBody, failureCode } from '../../contract/payment.ts';
-import { retryUniqueViolation } from '../../db/queries.ts';
-import type { Caller } from '../../accounts/accounts.ts';
-import { AppError, validationFailed } from '../../platform/errors.ts';
-import { paymentReference } from '../../platform/ids.ts';
-import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../../routers/routers.ts';
-import { operatorForPayment } from '../operators/registry.ts';
-import { mobileNumber, type RememberBody, sessionNotFound, type SessionRow } from '../sessions/sessions.ts';
+import { type PaymentBody, type PaymentStartBody, failureCode } from '../contract/payment.ts';
+import { retryUniqueViolation } from '../db/queries.ts';
+import type { Caller } from '../accounts/accounts.ts';
+import { AppError, validationFailed } from '../platform/errors.ts';
+import { paymentReference } from '../platform/ids.ts';
+import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../routers/routers.ts';
+import { operatorForPayment } from './operators/registry.ts';
+import { type RememberBody, type SessionRow, mobileNumber, sessionNotFound } from './sessions.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
-import { fenceHandlers } from '../../jobs/jobs.ts';
-import { isoTime } from '../../platform/clock.ts';
+import { fenceHandlers } from '../jobs.ts';
+import { isoTime } from '../platform/clock.ts';
 import { EventEmitter, once } from 'node:events';
-import { waitOutside } from '../../http/turns.ts';
+import { waitOutside } from '../http/turns.ts';
 
 /**
  * Mobile-money payments. A payment is committed first, then sent from the outbox (submission.ts).

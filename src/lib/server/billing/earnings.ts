@@ -1,13 +1,13 @@
-import type { Base } from '../../base.ts';
+import type { Base } from '../base.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import type { Caller } from '../../accounts/accounts.ts';
-import type { EarningsBody } from '../../contract/owner.ts';
-import type { Queries } from '../../db/database.ts';
-import { cutPage } from '../../db/queries.ts';
-import { binder } from '../../platform/bind.ts';
-import { validationFailed } from '../../platform/errors.ts';
-import { buckets, dateAt, hourAt, MAX_BUCKETS, type Period, spansOfHour } from '#lib/domain/time/calendar.ts';
+import type { Caller } from '../accounts/accounts.ts';
+import type { EarningsBody } from '../contract/owner.ts';
+import type { Queries } from '../db/database.ts';
+import { cutPage } from '../db/queries.ts';
+import { binder } from '../platform/bind.ts';
+import { validationFailed } from '../platform/errors.ts';
+import { MAX_BUCKETS, type Period, buckets, dateAt, hourAt, spansOfHour } from '#lib/domain/time/calendar.ts';
 import { type RawBuilder, sql } from 'kysely';
 
 /** Which payments and refunds of a period count; null or missing: all. */

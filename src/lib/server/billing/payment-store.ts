@@ -1,22 +1,22 @@
 import {
-	sql,
 	type ExpressionBuilder,
 	type Insertable,
 	type Selectable,
 	type SqlBool,
+	type UpdateObject,
 	type Updateable,
-	type UpdateObject
+	sql
 } from 'kysely';
 import type { Queries, Reads } from '#lib/server/db/database.ts';
 import {
-	findById,
+	type NewestFirst,
 	countRows,
 	exists,
-	first,
-	withoutNulls,
-	isChanged,
+	findById,
 	findNewestFirst,
-	type NewestFirst
+	first,
+	isChanged,
+	withoutNulls
 } from '#lib/server/db/queries.ts';
 import type { PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
