@@ -1,7 +1,6 @@
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import type { App } from '#lib/server/app.ts';
-import { fail, type Finding, ok, warn } from '#lib/server/checks/finding.ts';
-import { storedFindings } from '#lib/server/checks/gateways.ts';
+import { type Finding, fail, ok, storedFindings, warn } from '#lib/server/checks.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { type RouterRow, offlineReason, opensAt } from '#lib/server/routers/routers.ts';
 import { findRouter } from './services.ts';

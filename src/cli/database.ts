@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createAudit } from '#lib/server/audit.ts';
-import { BACKUP_ACTION } from '#lib/server/checks/installation.ts';
+import { BACKUP_ACTION } from '#lib/server/checks.ts';
 import type { DatabaseConfig } from '#lib/server/config/config.ts';
 import { backUp, restore } from '#lib/server/db/backup.ts';
 import { copySqlite } from '#lib/server/db/copy-sqlite.ts';

@@ -2,10 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SECOND_MS } from '#lib/domain/time/time.ts';
 import { hasDemoAccounts } from '#lib/server/accounts/accounts.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
-import { fail, type Finding, ok, warn } from '#lib/server/checks/finding.ts';
-import { checkGateways } from '#lib/server/checks/gateways.ts';
-import { checkAddresses, checkBackup, checkDisk } from '#lib/server/checks/installation.ts';
-import { storedOperatorFindings } from '#lib/server/checks/operators.ts';
+import {
+	type Finding,
+	checkAddresses,
+	checkBackup,
+	checkDisk,
+	checkGateways,
+	fail,
+	ok,
+	storedOperatorFindings,
+	warn
+} from '#lib/server/checks.ts';
 import { type Config, ConfigError, loadConfig, loadDatabaseConfig } from '#lib/server/config/config.ts';
 import { type Database, openDatabase } from '#lib/server/db/database.ts';
 import { inspectDatabase, type Inspection } from '#lib/server/db/inspect.ts';

@@ -7,7 +7,7 @@ import { type ConfigPart, GATEWAY_KINDS, type GatewayKind } from '#lib/server/ga
 import { levelProblem, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
-import { gatewayState } from '#lib/server/owner/usage/usage.ts';
+import { gatewayState } from '#lib/server/owner/usage.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { checkGatewayHere } from './check-gateway.ts';
 import { defineCommand, type Values } from './command.ts';

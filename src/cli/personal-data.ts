@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
-import { type AccessRecord, type AddressKind, RECORD_COLUMNS } from '#lib/server/personal-data/records.ts';
+import { type AccessRecord, type AddressKind, RECORD_COLUMNS } from '#lib/server/personal-data.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
 import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from './command.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { StatementError } from '#lib/server/billing/statement.ts';
-import type { Finding } from '#lib/server/checks/finding.ts';
+import type { Finding } from '#lib/server/checks.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { BackupError } from '#lib/server/db/backup.ts';
 import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';

@@ -10,7 +10,7 @@ import { openPurchases, parsePaymentIds } from '../../../src/lib/server/portal/p
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
-import { createRateLimits } from '../../../src/lib/server/rate-limits/rate-limits.ts';
+import { createRateLimits } from '../../../src/lib/server/rate-limits.ts';
 import { purchaseToken } from '../../../src/lib/server/platform/ids.ts';
 
 const form = {

@@ -8,7 +8,7 @@ import { accepted, authorize } from './radius/authorize.ts';
 import { probeRadiusGateway, runConnectionJob } from './radius/connections.ts';
 import { createPskCandidates } from './radius/psk-candidates.ts';
 import { admitClient, confirmClient, endClient, fetchGrants } from './opennds-clients.ts';
-import { deviceState } from './device-slots/device-state.ts';
+import { deviceState } from './device-slots.ts';
 import {
 	ACTIVATION_JOB,
 	UNCONFIRMED_JOB,
@@ -31,7 +31,7 @@ import { changeGateway, gatewayAdded, removeForOwner, removeGateway } from './ga
 import { LATE_REDIRECT_MS, pendingAt, requestAgain, runGrantJob } from './grants.ts';
 import { createConcurrencyLimit } from './gateway-calls.ts';
 
-export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
+export { REPORT_LIFETIME_MS } from './device-slots.ts';
 export { createProvisioning } from './provisioning.ts';
 export type { LoginAnswer } from './radius/authorize.ts';
 export type { Removal } from './gateway-changes.ts';

@@ -8,7 +8,7 @@ import { GATEWAY_JOB } from './job-kinds.ts';
 import { type AccessContext, type AccessJob, controllerOf, targetsAt } from './provisioning.ts';
 import * as store from './grants.ts';
 import { applyGrant, openIdsAt, requestAgain, requestUsers } from './grants.ts';
-import { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
+import { REPORT_LIFETIME_MS } from './device-slots.ts';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted

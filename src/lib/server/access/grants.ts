@@ -16,7 +16,7 @@ import {
 	type ProvisioningContext,
 	readUsage
 } from './provisioning.ts';
-import { forgetAttempts, openConnections } from './device-slots/connection-store.ts';
+import { forgetAttempts, openConnections } from './connection-store.ts';
 import { CONNECTION_JOB, GRANT_JOB } from './job-kinds.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './gateway-calls.ts';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';

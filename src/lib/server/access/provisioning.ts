@@ -30,9 +30,16 @@ import {
 	userAt
 } from './grants.ts';
 import { sql } from 'kysely';
-import { currentReports, slotsInUse, takeSlot } from './device-slots/device-slots.ts';
-import { allSlots, releaseOtherSlots, type SlotRow, wasMovedSince } from './device-slots/store.ts';
-import { hasMovedOnline } from './device-slots/connection-store.ts';
+import {
+	type SlotRow,
+	allSlots,
+	currentReports,
+	releaseOtherSlots,
+	slotsInUse,
+	takeSlot,
+	wasMovedSince
+} from './device-slots.ts';
+import { hasMovedOnline } from './connection-store.ts';
 import { dataLeft, isPossibleGrowth } from '../../domain/data-limit.ts';
 
 /** For what runs in a transaction of its caller. */

@@ -13,7 +13,7 @@ import { noteCall } from '../developer/request-log.ts';
 import { bodyLimit } from 'hono/body-limit';
 import { waitOutside } from '#lib/server/http/turns.ts';
 import { MAX_BODY_BYTES, brokeOff, tooLarge } from '#lib/server/http/read-body.ts';
-import { WINDOW_MS, waitSeconds } from '#lib/server/rate-limits/rate-limits.ts';
+import { WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import type { RateDecision } from '#lib/server/db/database.ts';
 import type { Base } from '../base.ts';
 

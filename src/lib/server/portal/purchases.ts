@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Base } from '#lib/server/base.ts';
 import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
-import type { RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
+import type { RateLimits } from '#lib/server/rate-limits.ts';
 import { type Secrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';

@@ -1,8 +1,7 @@
 import { ApiLimited } from './api-client.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../config/config.ts';
-import { WINDOW_MS } from '../rate-limits/rate-limits.ts';
-import { SlidingWindow } from '../rate-limits/rate-limits.ts';
+import { SlidingWindow, WINDOW_MS } from '../rate-limits.ts';
 
 /**
  * A part of the rate limit of a remote API. Calls within it leave the rest to purchases. The API of this process limits

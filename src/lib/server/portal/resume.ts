@@ -10,7 +10,7 @@ import {
 	type Purchases
 } from './purchases.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
-import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits/rate-limits.ts';
+import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 
 /** What a try opened, or why it did not. */

@@ -2,7 +2,7 @@
 import { sql as query, type CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createAudit } from '../../../../src/lib/server/audit.ts';
-import { createPersonalData } from '../../../../src/lib/server/personal-data/personal-data.ts';
+import { createPersonalData } from '../../../../src/lib/server/personal-data.ts';
 import { openDatabase } from '../../../../src/lib/server/db/database.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { clockOf, connect } from '../../../support/gateways/watch.ts';

@@ -1,6 +1,6 @@
 /** The queries of the owner's help: each finds its rows by an index, however many purchases there are. */
 import { describe, expect, it } from 'vitest';
-import * as help from '../../../../src/lib/server/owner/help/store.ts';
+import * as help from '../../../../src/lib/server/owner/help.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 import { useQueryPlans } from '../../../support/database/query-plans.ts';
 
@@ -34,7 +34,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([
-		['the search', () => help.search(plans().db, clues, page)],
+		['the search', () => help.searchRows(plans().db, clues, page)],
 		['the list of a day', () => help.newest(plans().db, { ...page, span: { from: 100, to: 2_000 } })],
 		['one purchase', () => help.find(plans().db, 57, 57)],
 		['payments', () => help.childrenOf(plans().db, 'payments', 'session_id', [57, 58])],
@@ -49,15 +49,15 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	});
 
 	it('the search finds each kind of clue once, and only at the routers of the owner', async () => {
-		const found = await help.search(plans().db, clues, { ...page, limit: 9 });
+		const found = await help.searchRows(plans().db, clues, { ...page, limit: 9 });
 		expect(found.map(({ id }) => id)).toEqual([3057, 2057, 1057, 57]);
-		expect(await help.search(plans().db, clues, { ...page, accountId: 58 })).toEqual([]);
+		expect(await help.searchRows(plans().db, clues, { ...page, accountId: 58 })).toEqual([]);
 	});
 
 	it('the digits of a deleted number find nothing', async () => {
 		const { db } = plans();
 		await db.updateTable('payments').set({ phone: '+9990000000' }).where('id', '=', 57).execute();
 		const digits = { ...clues, ending: '0000', paymentId: 0, sessionIds: [], transactions: ['none'] };
-		expect(await help.search(db, digits, page)).toEqual([]);
+		expect(await help.searchRows(db, digits, page)).toEqual([]);
 	});
 });

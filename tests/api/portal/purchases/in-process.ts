@@ -1,7 +1,7 @@
 /** The portal's records of purchases in this process, on the database of a running service. */
 import { afterAll, beforeAll } from 'vitest';
 import { openDatabase, type Database } from '../../../../src/lib/server/db/database.ts';
-import { createRateLimits } from '../../../../src/lib/server/rate-limits/rate-limits.ts';
+import { createRateLimits } from '../../../../src/lib/server/rate-limits.ts';
 import { systemClock } from '../../../../src/lib/server/platform/clock.ts';
 import { createLog } from '../../../../src/lib/server/platform/log.ts';
 import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';

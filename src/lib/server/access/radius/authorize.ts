@@ -2,7 +2,7 @@ import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { nameDevice, normaliseMac } from '#lib/domain/mac.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { passState, reasonOfEnd, type RunningPass } from '../../passes/passes.ts';
-import { hasRoom, INTERIM_SECONDS, takeSlot } from '../device-slots/device-slots.ts';
+import { INTERIM_SECONDS, hasRoom, takeSlot } from '../device-slots.ts';
 import type { AccessContext } from '../provisioning.ts';
 import { acceptLimits } from './limits.ts';
 import { pskChoice } from './psk.ts';

@@ -1,6 +1,6 @@
 import { isPossibleGrowth } from '#lib/domain/data-limit.ts';
 import type { AccountingReport } from './report.ts';
-import type { ConnectionRow } from '../device-slots/connection-store.ts';
+import type { ConnectionRow } from '../connection-store.ts';
 
 type Counters = Pick<ConnectionRow, 'bytes_in' | 'bytes_out' | 'counter_in' | 'counter_out'>;
 

@@ -1,5 +1,5 @@
-import { currentReports, hasRoom } from '../device-slots/device-slots.ts';
-import * as slots from '../device-slots/store.ts';
+import { currentReports, hasRoom } from '../device-slots.ts';
+import * as slots from '../device-slots.ts';
 import { passState, type RunningPass } from '../../passes/passes.ts';
 import type { AccessContext } from '../provisioning.ts';
 import type { Asking } from './psk-candidates.ts';

@@ -6,7 +6,7 @@ import { timeLeftText } from '#lib/format/when.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import type { OwnerUserBody } from '#lib/server/contract/owner.ts';
-import type { FoundPurchase } from '#lib/server/owner/help/help.ts';
+import type { FoundPurchase } from '#lib/server/owner/help.ts';
 import { sessionUse } from './figures/usage.ts';
 import { helpState, stateMark } from './help/state.ts';
 

@@ -1,5 +1,5 @@
 import { FIRST_PROMPTS } from '#lib/server/http/redirected-device.ts';
-import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits/rate-limits.ts';
+import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import { type EarlierOrder, OrderedBefore, type Orderer } from '#lib/server/portal/earlier-orders.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';

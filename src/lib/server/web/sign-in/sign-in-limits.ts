@@ -2,7 +2,7 @@ import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
 import { networkOf } from '#lib/server/http/client-address.ts';
-import { TURN_SECONDS } from '../../rate-limits/rate-limits.ts';
+import { TURN_SECONDS } from '../../rate-limits.ts';
 import type { Attempt } from '../../authentication/attempts.ts';
 import { sha256 } from '../../platform/secrets.ts';
 

@@ -9,14 +9,14 @@ import { apart, numberText } from '#lib/i18n/intl.ts';
 import { LANGUAGE_NAMES } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import {
+	type AlertEvent,
+	type Channel,
+	EARNINGS_HOUR,
 	EVENTS,
 	MAX_PER_DAY,
 	OUTAGE_MINUTES,
-	EARNINGS_HOUR,
-	REVIEW_HOURS,
-	type AlertEvent,
-	type Channel
-} from '../../../alerts/alerts.ts';
+	REVIEW_HOURS
+} from '../../../alerts.ts';
 import { readFields } from '../../form.ts';
 import type { OwnerVisitor } from '../owner.ts';
 

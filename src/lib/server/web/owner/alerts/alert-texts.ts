@@ -2,7 +2,7 @@ import { formatMoney } from '#lib/domain/money.ts';
 import { dateFormat } from '#lib/i18n/intl.ts';
 import type { Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
-import { REVIEW_HOURS, type Alert, type WriteAlert } from '../../../alerts/alerts.ts';
+import { type Alert, REVIEW_HOURS, type WriteAlert } from '../../../alerts.ts';
 
 /** Gateways that an alert names. */
 const MOST_NAMES = 3;

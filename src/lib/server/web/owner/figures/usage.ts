@@ -2,7 +2,7 @@ import { numberText, apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
-import { gatewayState, type RouterUse, type SessionUse } from '#lib/server/owner/usage/usage.ts';
+import { type RouterUse, type SessionUse, gatewayState } from '#lib/server/owner/usage.ts';
 import { moment, money } from '#lib/format/text.ts';
 import { routerState } from '../router/router-state.ts';
 

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { RegisteredGateway } from '../../../gateways/gateways.ts';
-import { MAX_OWN_GATEWAYS, OWN_KINDS, type OwnInput, type OwnKind } from '#lib/server/gateway-setup/setup.ts';
+import { MAX_OWN_GATEWAYS, OWN_KINDS, type OwnInput, type OwnKind } from '#lib/server/gateway-setup.ts';
 import { attempt, InputError } from '../../../platform/errors.ts';
 import { randomCharacters } from '../../../platform/ids.ts';
 import type { OwnedRouter } from '../../../routers/routers.ts';

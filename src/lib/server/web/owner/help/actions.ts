@@ -7,7 +7,7 @@ import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '../../../app.ts';
-import type { PurchaseFacts } from '../../../owner/help/help.ts';
+import type { PurchaseFacts } from '../../../owner/help.ts';
 import { PURCHASE_TOKEN_PATTERN } from '../../../platform/ids.ts';
 import { qrSvg } from '../../../portal/wifi-qr-svg.ts';
 import type { Fields } from '../../form.ts';

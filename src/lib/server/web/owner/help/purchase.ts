@@ -8,7 +8,7 @@ import { momentText } from '#lib/format/when.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
+import type { PurchaseFacts } from '#lib/server/owner/help.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { idOf } from '../../page-links.ts';
 import type { OwnerVisitor } from '../owner.ts';

@@ -1,5 +1,5 @@
 import * as m from '#lib/i18n/messages.js';
-import type { FoundPurchase, PurchaseFacts } from '#lib/server/owner/help/help.ts';
+import type { FoundPurchase, PurchaseFacts } from '#lib/server/owner/help.ts';
 
 /** The state of a purchase for the person who helps its buyer. */
 type HelpState =

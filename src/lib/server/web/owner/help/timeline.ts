@@ -4,7 +4,7 @@ import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import { isRefundedByHand } from '#lib/server/billing/refunds.ts';
-import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
+import type { PurchaseFacts } from '#lib/server/owner/help.ts';
 
 interface Entry {
 	/** ms since the epoch */

@@ -1,5 +1,5 @@
 import { networkOf } from '#lib/server/http/client-address.ts';
-import { waitSeconds, type RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
+import { type RateLimits, waitSeconds } from '#lib/server/rate-limits.ts';
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';

@@ -2,7 +2,7 @@ import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { fenceHandlers } from '#lib/server/jobs.ts';
-import { findById, first, isChanged, cutPage } from '#lib/server/db/queries.ts';
+import { cutPage, findById, first, isChanged } from '#lib/server/db/queries.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */

@@ -1,16 +1,18 @@
-import { searchedDigits } from '#lib/domain/phone.ts';
+import { DELETED_NUMBER, searchedDigits } from '#lib/domain/phone.ts';
 import { plainText } from '#lib/domain/typed-text.ts';
-import { type Sessions, asOfNow } from '../../billing/sessions.ts';
-import type { Payments } from '../../billing/payments.ts';
-import type { Operators } from '../../billing/operators/registry.ts';
-import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
+import { type Sessions, asOfNow } from '../billing/sessions.ts';
+import type { Payments } from '../billing/payments.ts';
+import type { Operators } from '../billing/operators/registry.ts';
+import { type Access, REPORT_LIFETIME_MS } from '#lib/server/access/access.ts';
 import type { Audit, Author } from '#lib/server/audit.ts';
-import type { Database, Tx } from '#lib/server/db/database.ts';
+import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { type Purchases, findPurchasePage, findSessionsByCode } from '#lib/server/portal/purchases.ts';
-import * as store from './store.ts';
+import { type Selectable, sql } from 'kysely';
+import { first } from '#lib/server/db/queries.ts';
+import type { PaymentsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type FoundPurchase = Awaited<ReturnType<Help['search']>>['data'][number];
 export type PurchaseFacts = NonNullable<Awaited<ReturnType<Help['read']>>>;
@@ -27,7 +29,7 @@ interface HelpContext {
 }
 
 /** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
-export type Help = ReturnType<typeof createHelp>;
+type Help = ReturnType<typeof createHelp>;
 
 export function createHelp(context: HelpContext) {
 	const bind = binder(context);
@@ -43,17 +45,15 @@ async function search(
 	context: HelpContext,
 	accountId: number,
 	typed: string,
-	span: store.TimeRange,
+	span: TimeRange,
 	limit: number
 ) {
 	const { db } = context.database;
 	const page = { accountId, span, limit: limit + 1 };
-	const found = await (typed === ''
-		? store.newest(db, page)
-		: store.search(db, await cluesOf(context, typed), page));
+	const found = await (typed === '' ? newest(db, page) : searchRows(db, await cluesOf(context, typed), page));
 	const sessions = found.slice(0, limit);
 	const ids = sessions.map(({ id }) => id);
-	const payments = await store.childrenOf(db, 'payments', 'session_id', ids);
+	const payments = await childrenOf(db, 'payments', 'session_id', ids);
 	const now = context.clock.now();
 	return {
 		data: sessions.map((session) => {
@@ -64,7 +64,7 @@ async function search(
 	};
 }
 
-async function cluesOf({ operators, purchases }: HelpContext, typed: string): Promise<store.Clues> {
+async function cluesOf({ operators, purchases }: HelpContext, typed: string): Promise<Clues> {
 	const id = plainText(typed).replaceAll(' ', '');
 	return {
 		ending: endingOf(searchedDigits(typed)),
@@ -87,8 +87,8 @@ function endingOf(digits: string): string | null {
 
 /** The payment that bought the session, otherwise the newest one. */
 const decisivePayment = (
-	{ payment_id: id }: Pick<store.FoundSession, 'payment_id'>,
-	payments: readonly store.FoundPayment[]
+	{ payment_id: id }: Pick<FoundSession, 'payment_id'>,
+	payments: readonly FoundPayment[]
 ) => payments.find((one) => one.id === id) ?? payments.at(-1) ?? null;
 
 /** Returns a purchase that has a page, with the audit record of help for it; null if there is none. */
@@ -98,7 +98,7 @@ async function helped(
 	sessionId: number,
 	{ by, note, action }: Author & { action: string }
 ) {
-	const found = await store.find(database.db, accountId, sessionId);
+	const found = await find(database.db, accountId, sessionId);
 	const page = found ? await findPurchasePage(purchases, sessionId) : null;
 	if (!found || !page) return null;
 	const after = { router_id: found.router_id, session: sessionId };
@@ -134,18 +134,18 @@ async function read(
 	accountId: number,
 	sessionId: number
 ) {
-	const found = await store.find(db, accountId, sessionId);
+	const found = await find(db, accountId, sessionId);
 	if (!found) return null;
 	const now = clock.now();
 	const passId = found.pass_id ?? 0;
-	const payments = await store.childrenOf(db, 'payments', 'session_id', [sessionId]);
+	const payments = await childrenOf(db, 'payments', 'session_id', [sessionId]);
 	const ids = payments.map(({ id }) => id);
 	const [refunds, reviews, extraTime, slots, allGrants, decisions] = await Promise.all([
-		store.childrenOf(db, 'refunds', 'payment_id', ids),
-		store.childrenOf(db, 'reviews', 'payment_id', ids),
-		store.childrenOf(db, 'extra_time', 'session_id', [sessionId]),
-		store.childrenOf(db, 'device_slots', 'pass_id', [passId]),
-		store.childrenOf(db, 'grants', 'pass_id', [passId]),
+		childrenOf(db, 'refunds', 'payment_id', ids),
+		childrenOf(db, 'reviews', 'payment_id', ids),
+		childrenOf(db, 'extra_time', 'session_id', [sessionId]),
+		childrenOf(db, 'device_slots', 'pass_id', [passId]),
+		childrenOf(db, 'grants', 'pass_id', [passId]),
 		audit.ofPayment(db, found.payment_id ?? 0)
 	]);
 	/** Of devices. */
@@ -162,7 +162,7 @@ async function read(
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
 	const extraUntil = await sessions.extraTimeUntil(db, session);
-	const pass = await store.passTimes(db, passId);
+	const pass = await passTimes(db, passId);
 	const hasPage = (await findPurchasePage(purchases, sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
@@ -181,3 +181,90 @@ async function read(
 		...{ extraUntil, hasPage, isRefundable, toRefundByHand }
 	};
 }
+
+type FoundSession = Awaited<ReturnType<ReturnType<typeof ofOwner>['execute']>>[number];
+type FoundPayment = Selectable<PaymentsTable>;
+
+/** Security: every read of a purchase begins here, so another owner's purchase is never found. */
+const ofOwner = (queries: Queries, accountId: number) =>
+	queries
+		.selectFrom('sessions')
+		.innerJoin('routers', 'routers.id', 'sessions.router_id')
+		.selectAll('sessions')
+		.select(['routers.name as router_name', 'routers.ssid as router_ssid', 'routers.unresponsive_since'])
+		.where('routers.owner_account_id', '=', accountId);
+
+/** Ways to identify a purchase; it matches if any of them does. */
+interface Clues {
+	/** Last digits of the payer's number, four or more. */
+	ending: string | null;
+	paymentId: number;
+	sessionIds: readonly number[];
+	/** Spellings of the operator's transaction id. */
+	transactions: readonly string[];
+	/** All operators, because the index of transactions begins with them. */
+	operators: readonly string[];
+}
+
+/** In ms since the epoch. */
+interface TimeRange {
+	from: number;
+	/** Exclusive. */
+	to: number;
+}
+
+interface Page {
+	accountId: number;
+	span: TimeRange;
+	limit: number;
+}
+
+export const searchRows = (
+	queries: Queries,
+	{ ending, paymentId, sessionIds, transactions, operators }: Clues,
+	page: Page
+): Promise<FoundSession[]> => {
+	const { span } = page;
+	const matches = sql`
+		select session_id from payments where substr(phone, length(phone) - 3) = ${ending?.slice(-4) ?? null}
+			and phone like ${`%${ending ?? ''}`} and phone <> ${sql.lit(DELETED_NUMBER)} and created_at >= ${span.from} and created_at < ${span.to}
+		union select session_id from payments where id = ${paymentId}
+		union select session_id from payments where operator in (${sql.join(operators)})
+			and provider_reference in (${sql.join(transactions)})
+		union select id from sessions where id in (${sql.join([0, ...sessionIds])})`;
+	return ofSpan(queries, page)
+		.where(sql<boolean>`sessions.id in (${matches})`)
+		.execute();
+};
+
+export const newest = (queries: Queries, page: Page): Promise<FoundSession[]> =>
+	ofSpan(queries, page).execute();
+
+const ofSpan = (queries: Queries, { accountId, span, limit }: Page) =>
+	ofOwner(queries, accountId)
+		.where('sessions.created_at', '>=', span.from)
+		.where('sessions.created_at', '<', span.to)
+		.orderBy('sessions.created_at', 'desc')
+		.orderBy('sessions.id', 'desc')
+		.limit(limit);
+
+export const find = (queries: Queries, accountId: number, id: number) =>
+	ofOwner(queries, accountId).where('sessions.id', '=', id).executeTakeFirst();
+
+type Child = 'payments' | 'refunds' | 'reviews' | 'extra_time' | 'device_slots' | 'grants';
+
+export const childrenOf = <Table extends Child>(
+	queries: Queries,
+	table: Table,
+	column: keyof Schema[Table] & string,
+	ids: readonly number[]
+) =>
+	queries
+		.selectFrom(table as Child)
+		.selectAll()
+		.where(sql.ref(column), 'in', [0, ...ids])
+		.orderBy('id')
+		.execute() as Promise<unknown> as Promise<Selectable<Schema[Table]>[]>;
+
+const passTimes = (queries: Queries, passId: number) =>
+	first(queries.selectFrom('passes').select(['activating_until', 'ends_at']).where('id', '=', passId));

@@ -1,9 +1,9 @@
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
 import type { Queries, Reads } from '#lib/server/db/database.ts';
 import { exists, first } from '#lib/server/db/queries.ts';
 import type { ConnectionsTable } from '#lib/server/db/schema.ts';
 import type { AccountingReport } from '#lib/server/access/radius/report.ts';
-import type { TimeWindow } from './store.ts';
+import type { TimeWindow } from './device-slots.ts';
 
 export type ConnectionRow = Selectable<ConnectionsTable>;
 

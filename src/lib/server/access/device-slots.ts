@@ -1,0 +1,314 @@
+import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
+import type { Jobs } from '../jobs.ts';
+import { CONNECTION_JOB } from './job-kinds.ts';
+import { LATE_REDIRECT_MS, otherMacs, wantedGrantsOf } from './grants.ts';
+import { isConnected, openConnections, unnamedConnections } from './connection-store.ts';
+import type { DeviceState } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
+import { type AccessContext, passesOfPurchase } from './provisioning.ts';
+import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
+import { exists, first } from '#lib/server/db/queries.ts';
+import type { DeviceSlotsTable } from '#lib/server/db/schema.ts';
+
+/**
+ * A device takes a slot when its gateway proves that it signed in. It keeps the slot until it leaves or the
+ * pass moves. Without a report for three accounting intervals, it may lose the slot to another device.
+ *
+ * A device that its gateway does not name cannot be recognised: each of its logins takes a slot of its own, until a
+ * report opens its connection, which counts instead.
+ */
+
+/** Accounting interval that gateways are configured with. */
+export const INTERIM_SECONDS = 60;
+/** A device without a report for this long counts as gone. */
+export const REPORT_LIFETIME_MS = 3 * INTERIM_SECONDS * 1000;
+
+/** The span of current reports. A later report was stored before the clock was set back. */
+export const currentReports = (now: number): TimeWindow => ({
+	after: now - REPORT_LIFETIME_MS,
+	before: now + REPORT_LIFETIME_MS
+});
+
+function isThere({ reported_at: reportedAt, expected_until: expectedUntil }: SlotRow, now: number) {
+	if (expectedUntil !== null) return expectedUntil > now;
+	const { after, before } = currentReports(now);
+	return reportedAt > after && reportedAt <= before;
+}
+
+interface SlotOrder {
+	passId: number;
+	gatewayId: number;
+	/** What names the device (`nameDevice`); null if nothing does. */
+	mac: string | null;
+	maxDevices: number;
+}
+
+/** Begins the names of slots of unnamed devices. No gateway's name of a device has a capital letter. */
+const UNNAMED = 'Unnamed ';
+const isUnnamed = ({ mac }: Pick<SlotRow, 'mac'>) => mac.startsWith(UNNAMED);
+
+export async function hasRoom(
+	queries: Queries,
+	order: Omit<SlotOrder, 'gatewayId'>,
+	now: number
+): Promise<boolean> {
+	if (order.mac === null) return !(await isFull(queries, order, now));
+	const slots = await slotsOf(queries, order.passId);
+	if (slots.some(({ mac }) => mac === order.mac)) return true;
+	return (await countOthers(queries, slots, { ...order, mac: order.mac }, now)) < order.maxDevices;
+}
+
+export const slotsInUse = async (queries: Queries, passId: number, now: number): Promise<SlotRow[]> =>
+	(await slotsOf(queries, passId)).filter((one) => isThere(one, now));
+
+export const holdsSlot = async (queries: Reads, passId: number, mac: string): Promise<boolean> =>
+	(await slotsOf(queries, passId)).some((own) => own.mac === mac);
+
+/** For a device that its gateway does not name. */
+async function isFull(
+	queries: Queries,
+	{ passId, maxDevices }: Pick<SlotOrder, 'passId' | 'maxDevices'>,
+	now: number
+): Promise<boolean> {
+	const { length: named } = await slotsInUse(queries, passId, now);
+	return named + (await unnamedConnections(queries, passId, currentReports(now))) >= maxDevices;
+}
+
+/**
+ * Skips unconfirmed grants: an unresponsive gateway must not keep a buyer out. A connection without a name may be of a
+ * device with a slot, so the larger number counts.
+ */
+async function countOthers(
+	queries: Queries,
+	slots: readonly SlotRow[],
+	{ passId, mac }: { passId: number; mac: string },
+	now: number
+): Promise<number> {
+	const wanted = await wantedGrantsOf(queries, passId);
+	const confirmed = wanted.filter(({ confirmed_end_at: endsAt }) => (endsAt ?? 0) > now);
+	const named = otherMacs([...slots.filter((one) => isThere(one, now)), ...confirmed], mac);
+	return Math.max(named.size, await unnamedConnections(queries, passId, currentReports(now)));
+}
+
+/**
+ * Gives a device a slot, or renews its report. Disconnects devices that have left to make room.
+ * @param expectedUntil end of the device's access (ms since the epoch), for gateways without reports
+ * @returns false when no slot is free
+ */
+export async function takeSlot(
+	trx: Tx,
+	jobs: Jobs,
+	order: SlotOrder,
+	now: number,
+	expectedUntil: number | null = null
+): Promise<boolean> {
+	const { passId, gatewayId, maxDevices } = order;
+	if (order.mac === null && (await isFull(trx, order, now))) return false;
+	const slots = await slotsOf(trx, passId);
+	const mac = order.mac ?? freeName(slots);
+	const own = slots.find((one) => one.mac === mac);
+	const there = { gateway_id: gatewayId, reported_at: now, expected_until: expectedUntil };
+	if (own) {
+		await changeSlot(trx, own.id, expectedUntil === null ? there : { ...there, bound_at: now });
+		return true;
+	}
+	if ((await countOthers(trx, slots, { passId, mac }, now)) >= maxDevices) return false;
+	// Releases the slots with the oldest reports. Those still online fit beside the new one.
+	const ordered = [...slots.filter((one) => isThere(one, now)), ...slots.filter((one) => !isThere(one, now))];
+	for (const gone of ordered.slice(maxDevices - 1)) await release(trx, jobs, gone, now);
+	const before = await slotOf(trx, passId, mac);
+	const bound = { ...there, bound_at: now, released_at: null };
+	if (before) await changeSlot(trx, before.id, bound);
+	else await insertSlot(trx, { ...bound, pass_id: passId, mac });
+	return true;
+}
+
+/** The connection of an unnamed device counts from now on, instead of its slot. */
+export async function releaseUnnamed(trx: Tx, passId: number, now: number): Promise<void> {
+	const [first] = (await slotsOf(trx, passId)).filter(isUnnamed).toReversed();
+	if (first) await changeSlot(trx, first.id, { released_at: now });
+}
+
+function freeName(slots: readonly SlotRow[]): string {
+	const taken = new Set(slots.map(({ mac }) => mac));
+	let number = 1;
+	while (taken.has(`${UNNAMED}${number}`)) number += 1;
+	return `${UNNAMED}${number}`;
+}
+
+async function release(trx: Tx, jobs: Jobs, { id: slotId, pass_id: passId, mac }: SlotRow, now: number) {
+	await changeSlot(trx, slotId, { released_at: now });
+	for (const { id } of await openConnections(trx, { passId, mac })) {
+		await jobs.schedule(trx, CONNECTION_JOB, id, now);
+	}
+}
+
+/**
+ * Returns null when nothing is known: no time runs, or the gateway needs no grants for devices.
+ * @param returnedAt when its gateway last redirected it, which an online device is not
+ */
+export async function deviceState(
+	{ database: { db: queries }, clock }: AccessContext,
+	tokenHash: string,
+	{ gatewayId, mac, returnedAt }: { gatewayId: number; mac: string | null; returnedAt: number | null }
+): Promise<DeviceState | null> {
+	const now = clock.now();
+	const pass = (await passesOfPurchase(queries, tokenHash, now)).at(-1);
+	if (!pass || mac === null) return null;
+	const { id: passId, max_devices: maxDevices } = pass;
+	if (await isConnected(queries, { passId, gatewayId, mac, since: now - REPORT_LIFETIME_MS }))
+		return 'online';
+	const wanted = await wantedGrantsOf(queries, passId);
+	const own = wanted.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
+	if (!own) {
+		if (otherMacs(wanted, mac).size >= maxDevices) return 'no-free-slot';
+		// Without room, a sign-in is refused. A phone with a new MAC address is another device.
+		return (await hasRoom(queries, { passId, mac, maxDevices }, now)) ? null : 'no-free-slot';
+	}
+	// Even if its new end is unconfirmed, the device stays online until the old one.
+	if (own.granted_at !== null && (own.confirmed_end_at ?? 0) > now) {
+		return returnedAt !== null && returnedAt - own.granted_at > LATE_REDIRECT_MS ? 'connecting' : 'online';
+	}
+	if (own.state === 'granted') return 'connecting';
+	return own.attempts > 0 ? 'delayed' : 'connecting';
+}
+
+export type SlotRow = Selectable<DeviceSlotsTable>;
+
+const slotsOf = (queries: Reads, passId: number): Promise<SlotRow[]> =>
+	queries
+		.selectFrom('device_slots')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('released_at', 'is', null)
+		.orderBy('reported_at', 'desc')
+		.orderBy('id', 'desc')
+		.execute();
+
+/** The slots that devices of a pass have or had. */
+export const allSlots = (queries: Queries, passId: number): Promise<SlotRow[]> =>
+	queries.selectFrom('device_slots').selectAll().where('pass_id', '=', passId).execute();
+
+/** The newest row of a device in a pass, even if it has left. */
+export const slotOf = (queries: Queries, passId: number, mac: string): Promise<SlotRow | null> =>
+	first(
+		queries
+			.selectFrom('device_slots')
+			.selectAll()
+			.where('pass_id', '=', passId)
+			.where('mac', '=', mac)
+			.orderBy('id', 'desc')
+	);
+
+const insertSlot = (queries: Queries, slot: Insertable<DeviceSlotsTable>) =>
+	queries.insertInto('device_slots').values(slot).execute();
+
+export const changeSlot = (queries: Queries, id: number, to: Updateable<DeviceSlotsTable>) =>
+	queries.updateTable('device_slots').set(to).where('id', '=', id).execute();
+
+export const releaseSlot = (
+	queries: Queries,
+	{ passId, mac }: { passId: number; mac: string },
+	now: number
+) =>
+	queries
+		.updateTable('device_slots')
+		.set({ released_at: now, expected_until: null })
+		.where('pass_id', '=', passId)
+		.where('mac', '=', mac)
+		.where('released_at', 'is', null)
+		.execute();
+
+/** Keeps `expected_until`: some gateways cannot disconnect a device (see wasMovedSince). */
+export const releaseOtherSlots = (
+	queries: Queries,
+	{ passId, exceptMac }: { passId: number; exceptMac: string },
+	now: number
+) =>
+	queries
+		.updateTable('device_slots')
+		.set({ released_at: now })
+		.where('pass_id', '=', passId)
+		.where('released_at', 'is', null)
+		.where('mac', '<>', exceptMac)
+		.execute();
+
+/** Whether a device lost its slot after `since` while its gateway still lets it in (BinAuth). */
+export const wasMovedSince = (queries: Queries, passId: number, since: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('device_slots')
+			.select('id')
+			.where('pass_id', '=', passId)
+			.where('released_at', '>', since)
+			.whereRef('expected_until', '>', 'released_at')
+	);
+
+export async function passesOfDevice(
+	queries: Queries,
+	{ mac, routerId }: { mac: string; routerId: number }
+): Promise<number[]> {
+	const rows = await queries
+		.selectFrom('device_slots')
+		.select('pass_id')
+		.where('mac', '=', mac)
+		.where('gateway_id', 'in', (gateways) =>
+			gateways.selectFrom('gateways').select('id').where('router_id', '=', routerId)
+		)
+		.orderBy('bound_at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(MAX_KNOWN)
+		.execute();
+	return rows.map(({ pass_id }) => pass_id);
+}
+
+const MAX_KNOWN = 20;
+
+export async function passesOfCaptiveSessions(
+	queries: Queries,
+	{ mac, routerId }: { mac: string; routerId: number },
+	now: number
+): Promise<number[]> {
+	const { rows } = await sql<{ pass_id: number }>`
+		select passes.id as pass_id from captive_sessions
+		join purchases opened on opened.token_hash = captive_sessions.purchase_token_hash
+		join purchases on purchases.id = opened.id or purchases.extends_purchase_id = opened.id
+		join sessions on sessions.id in (purchases.session_id, purchases.replaces_session_id)
+		join passes on passes.id = sessions.pass_id
+		where captive_sessions.client_mac = ${mac} and captive_sessions.expires_at > ${now}
+			and captive_sessions.gateway_id in (select id from gateways where router_id = ${routerId})
+			and passes.ends_at > ${now} and passes.password_sealed is not null
+		order by captive_sessions.bound_at desc, captive_sessions.id desc limit ${MAX_KNOWN}`.execute(queries);
+	return rows.map(({ pass_id }) => pass_id);
+}
+
+/** `wasUsed`: a device has held a slot of the pass before. */
+export interface PassWithRoom {
+	passId: number;
+	wasUsed: boolean;
+}
+
+/** Newest first. `reportedWithin`: span of current reports. */
+export async function passesWithRoom(
+	queries: Queries,
+	routerId: number,
+	{ now, reportedWithin, limit }: { now: number; reportedWithin: TimeWindow; limit: number }
+): Promise<PassWithRoom[]> {
+	const { rows } = await sql<{ pass_id: number; was_used: number }>`
+		select passes.id as pass_id,
+			case when exists (select 1 from device_slots slots where slots.pass_id = passes.id) then 1 else 0 end as was_used
+		from passes
+		where router_id = ${routerId} and ends_at > ${now} and password_sealed is not null
+			and access_kind <> 'shared_password'
+			and max_devices > (
+				select count(*) from device_slots slots
+				where slots.pass_id = passes.id and slots.released_at is null
+					and slots.reported_at > ${reportedWithin.after} and slots.reported_at <= ${reportedWithin.before})
+		order by passes.id desc limit ${limit}`.execute(queries);
+	return rows.map((row) => ({ passId: row.pass_id, wasUsed: row.was_used === 1 }));
+}
+
+/** Instants in ms since the epoch: later than `after`, up to `before`. */
+export interface TimeWindow {
+	after: number;
+	before: number;
+}

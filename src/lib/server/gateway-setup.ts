@@ -1,0 +1,339 @@
+import { binder } from '#lib/server/platform/bind.ts';
+import type { Access } from '#lib/server/access/access.ts';
+import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
+import type { Base } from '#lib/server/base.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
+import { type Routers, findRouterOrThrow } from '#lib/server/routers/routers.ts';
+import { UNKNOWN, portalAddress } from './gateways/config-text.ts';
+import type { ConfigPart, GatewayStatus, GatewayTransport } from './gateways/gateway.ts';
+import type { Gateways, RegisteredGateway } from './gateways/gateways.ts';
+import { refuseUnreadable } from './gateways/gateway-record.ts';
+import { adapterOf } from './gateways/registry.ts';
+import { type GatewayChange, type GatewayInput, NO_SETTINGS } from './gateways/settings/input.ts';
+import { gatewayStatus } from './gateways/status.ts';
+import type { Author } from '#lib/server/audit.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
+import { gatewaySecret } from '#lib/server/platform/ids.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import { installScript } from './gateways/opennds-config.ts';
+
+/** The steps from a new gateway to one that works, for the command line and the owner pages. */
+export function createGatewaySetup(context: GatewaySetupContext) {
+	const bind = binder(context);
+	return {
+		add: bind(addGateway),
+		change: bind(changeGateway),
+		configOf: bind(configOf),
+		statusOf: bind(statusOf),
+		owner: ownerGateways(context)
+	};
+}
+
+interface GatewaySetupContext extends Base {
+	gateways: Gateways;
+	routers: Routers;
+	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway' | 'removeForOwner'>;
+	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
+	offers: Offers;
+	transport: GatewayTransport;
+}
+
+/** Writes rows in the transaction of the change, which it can refuse. */
+type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
+
+/**
+ * Registers a gateway, and requests the users of open passes there.
+ * @returns `becamePortalLogin`: the router had no access kind of its own choice yet
+ * @throws InputError with every wrong field
+ */
+async function addGateway(
+	{ access, accessKinds, gateways, offers }: GatewaySetupContext,
+	input: GatewayInput,
+	apply?: Apply
+): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
+	await accessKinds.checkGateway(input.routerId, input.kind);
+	const gateway = await gateways.add(input, async (trx, added) => {
+		await requireHeldLimits(offers, trx, added.routerId, { gateway: { before: null, after: added } });
+		await access.scheduleGatewayAdded(trx, added);
+		await apply?.(trx, added);
+	});
+	return { gateway, becamePortalLogin: await accessKinds.noteGateway(gateway) };
+}
+
+/** Its portal address stays. @throws InputError with every wrong field */
+async function changeGateway(
+	{ access, accessKinds }: GatewaySetupContext,
+	{ id, kind }: RegisteredGateway,
+	change: GatewayChange
+): Promise<RegisteredGateway> {
+	const { routerId } = change;
+	if (routerId !== undefined) await accessKinds.checkGateway(routerId, kind);
+	const gateway = await access.changeGateway(id, change);
+	if (routerId !== undefined) await accessKinds.noteGateway(gateway);
+	return gateway;
+}
+
+/** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws InputError without them */
+async function configOf(
+	{ config, database }: GatewaySetupContext,
+	gateway: RegisteredGateway,
+	{
+		origin = config.origin,
+		apiOrigin = `http://127.0.0.1:${config.port}`,
+		radiusServer = UNKNOWN.radius
+	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | undefined }
+): Promise<ConfigPart[]> {
+	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
+	const router = await findRouterOrThrow(database.db, gateway.routerId);
+	return adapterOf(gateway.kind).configFor(gateway, {
+		...{ portal: portalAddress({ origin, port: config.port }), apiOrigin, radiusServer, gateway },
+		router: { ssid: router.ssid, hidden: router.hidden === 1, accessKind: router.access_kind }
+	});
+}
+
+/** Calls the gateway. Returns null for a gateway that Airtill does not call. Does not count as a response. */
+async function statusOf(
+	{ gateways, transport }: Pick<GatewaySetupContext, 'gateways' | 'transport'>,
+	gateway: RegisteredGateway
+): Promise<GatewayStatus | null> {
+	const status = await gatewayStatus(gateway, transport);
+	const clockOffsetMs = status?.clockOffsetMs ?? null;
+	if (clockOffsetMs !== null) await gateways.recordStatus(gateway, { clockOffsetMs });
+	return status;
+}
+
+interface OwnerContext extends GatewaySetupContext {
+	/** Ids of gateways that are tested now. */
+	testing: Set<number>;
+}
+
+interface Change {
+	/** Of the portal. */
+	origin: string;
+	author: Author;
+}
+
+/**
+ * The gateways of an owner. Airtill calls them at public addresses only, with keys of their owner, and runs no program.
+ * Callers check that the router is the owner's. Every change is in the audit log, without secrets.
+ */
+function ownerGateways(services: GatewaySetupContext) {
+	const bind = binder({ ...services, testing: new Set<number>() });
+	return {
+		isOwn,
+		inputOf: ownInputOf,
+		inputVersion,
+		secretsVersion,
+		add: bind(add),
+		change: bind(change),
+		rotate: bind(rotate),
+		remove: bind(remove),
+		configOf: bind(showConfig),
+		test: bind(test)
+	};
+}
+
+const record = (
+	{ audit }: OwnerContext,
+	trx: Tx,
+	{ by, note }: Author,
+	action: string,
+	{ id, name, kind, routerId }: RegisteredGateway
+) =>
+	audit.record(trx, {
+		...{ actor: by, action: `gateway.${action}`, reason: note },
+		after: { gateway_id: id, gateway: name, kind, router_id: routerId }
+	});
+
+/** @throws InputError with every wrong field; field `limit` if the router has MAX_OWN_GATEWAYS */
+async function add(
+	context: OwnerContext,
+	named: { name: string; routerId: number; kind: OwnKind },
+	own: OwnInput,
+	{ origin, author }: Change
+): Promise<RegisteredGateway> {
+	const { gateways } = context;
+	const { gateway } = await addGateway(context, ownInput(named, own, origin), async (trx, added) => {
+		if ((await gateways.ofRouter(trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
+			throw new InputError([{ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` }]);
+		}
+		if ((await findRouterOrThrow(trx, added.routerId)).access_kind !== 'portal_login') {
+			throw new InputError([{ field: 'access', reason: 'only portal_login works with this gateway' }]);
+		}
+		await refuseShared(context, trx, added);
+		await record(context, trx, author, 'added', added);
+	});
+	return gateway;
+}
+
+/**
+ * Changes a gateway. Its portal address and secrets stay.
+ * @param version of the input that the form showed; '' if it is not known
+ * @throws InputError with every wrong field; field `moved` if the input is newer
+ */
+const change = (
+	context: OwnerContext,
+	gateway: RegisteredGateway,
+	own: OwnInput,
+	author: Author,
+	version = ''
+) =>
+	context.access.changeGateway(gateway.id, ownChange(gateway, own), async (trx, after) => {
+		const current = inputVersion(gateway);
+		// They are the same if the form was sent twice.
+		if (version !== '' && version !== current && inputVersion(after) !== current) {
+			throw new InputError([{ field: 'moved', reason: 'somebody else has changed the gateway' }]);
+		}
+		await refuseShared(context, trx, after);
+		await record(context, trx, author, 'changed', after);
+	});
+
+/**
+ * Replaces the secrets. The portal address stays, unless it cannot be read.
+ * @param apiKey UniFi: the new key of the console
+ * @throws InputError
+ */
+function rotate(
+	context: OwnerContext,
+	gateway: RegisteredGateway,
+	apiKey: string,
+	author: Author
+): Promise<RegisteredGateway> {
+	const { id, kind, credentials, unreadable } = gateway;
+	const generated = kind === 'opennds' ? 'new' : null;
+	const rotation = {
+		...{ key: unreadable.includes('--key'), radiusSecret: null, secret: generated, token: generated },
+		apiKey: kind === 'opennds' ? null : kind === 'mikrotik' ? gatewaySecret() : apiKey,
+		apiUser: kind === 'mikrotik' ? (credentials.apiUser ?? ROUTER_OS_USER) : null
+	};
+	return context.gateways.rotate(id, rotation, (trx) => record(context, trx, author, 'rotated', gateway));
+}
+
+/** @throws InputError with the field `in_use` while buyers need it, otherwise if an offer needs it */
+const remove = (context: OwnerContext, gateway: RegisteredGateway, author: Author) =>
+	context.access.removeForOwner(gateway, (trx) => record(context, trx, author, 'removed', gateway));
+
+/** Returns the configuration with its secrets, and records who saw it. */
+async function showConfig(
+	context: OwnerContext,
+	gateway: RegisteredGateway,
+	{ origin, author }: Change
+): Promise<ConfigPart[]> {
+	const parts = await configOf(context, gateway, { origin });
+	await context.database.transact((trx) => record(context, trx, author, 'config_shown', gateway));
+	return gateway.kind === 'opennds'
+		? [installScript(parts, new URL(origin).hostname, gateway.settings.level ?? 1), ...notesOf(parts)]
+		: parts;
+}
+
+/** Tests a gateway, once at a time. */
+async function test(
+	context: OwnerContext,
+	gateway: RegisteredGateway
+): Promise<{ result: TestResult; problems: readonly string[] }> {
+	const { testing } = context;
+	if (gateway.mode !== 'push') {
+		const { seenAt, unresponsiveSince } = gateway;
+		if (seenAt === null) return { result: 'unseen', problems: [] };
+		return { result: unresponsiveSince === null ? 'seen' : 'unreachable', problems: [] };
+	}
+	if (testing.has(gateway.id)) return { result: 'busy', problems: [] };
+	testing.add(gateway.id);
+	try {
+		const status = await statusOf(context, gateway);
+		const problems = status?.problems ?? [];
+		if (!status?.reachable) return { result: 'unreachable', problems };
+		return { result: problems.length === 0 ? 'ready' : 'unready', problems };
+	} finally {
+		testing.delete(gateway.id);
+	}
+}
+
+/** Names what a form shows of a gateway. */
+const inputVersion = (gateway: RegisteredGateway): string => sha256(JSON.stringify(ownInputOf(gateway)));
+
+/** Names its secrets, so that a form that comes again replaces none. */
+const secretsVersion = ({ secret, credentials }: RegisteredGateway): string =>
+	sha256(JSON.stringify([secret, credentials]));
+
+export type TestResult = 'ready' | 'unready' | 'unreachable' | 'seen' | 'unseen' | 'busy';
+
+const notesOf = (parts: readonly ConfigPart[]) => parts.filter(({ file }) => file === null);
+
+/**
+ * A grant at one gateway of a console counts at all of them: another owner's console would mix their buyers.
+ */
+async function refuseShared(
+	{ gateways }: GatewaySetupContext,
+	trx: Tx,
+	gateway: RegisteredGateway
+): Promise<void> {
+	const { owner_account_id: owner } = await findRouterOrThrow(trx, gateway.routerId);
+	for (const routerId of new Set(await gateways.routersSharing(trx, gateway))) {
+		if ((await findRouterOrThrow(trx, routerId)).owner_account_id === owner) continue;
+		throw new InputError([{ field: 'shared', reason: 'another account has a gateway with this console' }]);
+	}
+}
+
+/** The kinds that need no program, file or server of the administrator. */
+export const OWN_KINDS = ['opennds', 'mikrotik', 'unifi'] as const;
+export type OwnKind = (typeof OWN_KINDS)[number];
+
+/** Per router. */
+export const MAX_OWN_GATEWAYS = 5;
+
+/** The fields of an owner's form; '' for an omitted one. */
+export interface OwnInput {
+	loginHost: string;
+	api: string;
+	/** UniFi only: Airtill makes the password of RouterOS' user. */
+	apiKey: string;
+	apiCertificate: string;
+	site: string;
+	/** Separated by spaces or commas. */
+	accessPoints: string;
+}
+
+const ROUTER_OS_USER = 'airtill';
+
+const listOf = (text: string) => text.split(/[\s,;]+/).filter((one) => one !== '');
+
+/** @param origin address of this installation: with https, openNDS needs level 4 */
+function ownInput(
+	{ name, routerId, kind }: { name: string; routerId: number; kind: OwnKind },
+	own: OwnInput,
+	origin: string
+): GatewayInput {
+	const isRouterOs = kind === 'mikrotik';
+	return {
+		...NO_SETTINGS,
+		...{ name, routerId, kind },
+		...settingsOf(kind, own),
+		...(kind === 'opennds' && { level: origin.startsWith('https:') ? '4' : '1' }),
+		...(isRouterOs && { control: 'rest', apiUser: ROUTER_OS_USER, apiKey: gatewaySecret() }),
+		...(kind === 'unifi' && { apiKey: own.apiKey || null })
+	};
+}
+
+/** Secrets stay, see `rotate`. */
+const ownChange = ({ kind }: RegisteredGateway, own: OwnInput): GatewayChange =>
+	settingsOf(kind as OwnKind, own);
+
+function settingsOf(kind: OwnKind, { loginHost, api, apiCertificate, site, accessPoints }: OwnInput) {
+	return {
+		...(kind !== 'unifi' && { loginHosts: listOf(loginHost) }),
+		...(kind !== 'opennds' && { api: api || null, apiCertificate: apiCertificate || null, publicApi: true }),
+		...(kind === 'unifi' && { site: site || null, accessPoints: listOf(accessPoints) })
+	};
+}
+
+const ownInputOf = ({ loginHosts, settings }: RegisteredGateway): OwnInput => ({
+	...{ loginHost: loginHosts.join(' '), api: settings.api ?? '', apiKey: '' },
+	...{ apiCertificate: settings.apiCertificate ?? '', site: settings.site ?? '' },
+	accessPoints: (settings.accessPoints ?? []).join(' ')
+});
+
+/** False if an administrator has given it a key, which its router's owner must not see or send elsewhere. */
+const isOwn = ({ kind, settings }: RegisteredGateway): boolean =>
+	kind === 'opennds' || settings.publicApi === true;
