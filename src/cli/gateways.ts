@@ -6,7 +6,7 @@ import { portalAddress } from '#lib/server/gateways/config-text.ts';
 import { type ConfigPart, GATEWAY_KINDS, type GatewayKind } from '#lib/server/gateways/gateway.ts';
 import { levelProblem, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
+import { NO_SETTINGS } from '#lib/server/gateways/settings.ts';
 import { gatewayState } from '#lib/server/owner/usage.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { checkGatewayHere } from './check-gateway.ts';

@@ -48,7 +48,6 @@ export function createAlerts(context: AlertsContext) {
 	};
 }
 
-
 interface Own {
 	accountId: number;
 	channel: Channel;

@@ -14,8 +14,11 @@ import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
 import { createGateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/transport.ts';
-import { createSeenDevices } from './gateways/captive-sessions/seen-device.ts';
-import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
+import {
+	type CaptiveSessions,
+	createCaptiveSessions,
+	createSeenDevices
+} from './gateways/captive-sessions.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createEvents } from './events.ts';
 import { createEarnings } from './billing/earnings.ts';

@@ -10,7 +10,7 @@ import type { ConfigPart, GatewayStatus, GatewayTransport } from './gateways/gat
 import type { Gateways, RegisteredGateway } from './gateways/gateways.ts';
 import { refuseUnreadable } from './gateways/gateway-record.ts';
 import { adapterOf } from './gateways/registry.ts';
-import { type GatewayChange, type GatewayInput, NO_SETTINGS } from './gateways/settings/input.ts';
+import { type GatewayChange, type GatewayInput, NO_SETTINGS } from './gateways/settings.ts';
 import { gatewayStatus } from './gateways/status.ts';
 import type { Author } from '#lib/server/audit.ts';
 import { InputError } from '#lib/server/platform/errors.ts';

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
 import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
-import { NO_SETTINGS } from '../../../src/lib/server/gateways/settings/input.ts';
+import { NO_SETTINGS } from '../../../src/lib/server/gateways/settings.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { startRouterOs } from '../../simulators/gateway/routeros.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseOwnPurchase } from '../../../src/lib/server/web/portal/splash.ts';
-import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
-import { checkGateway } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
-import { NO_SETTINGS, type GatewayInput } from '../../../src/lib/server/gateways/settings/input.ts';
+import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions.ts';
+import { type GatewayInput, NO_SETTINGS, checkGateway } from '../../../src/lib/server/gateways/settings.ts';
 import { InputError } from '../../../src/lib/server/platform/errors.ts';
 
 const INPUT: GatewayInput = {

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
-import type { Moved } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
+import type { Moved } from '#lib/server/gateways/captive-sessions.ts';
 import { binder } from '../platform/bind.ts';
 import { account } from './radius/accounting.ts';
 import { fenceHandlers } from '../jobs.ts';

@@ -3,7 +3,7 @@ import type { Jobs } from '../jobs.ts';
 import { CONNECTION_JOB } from './job-kinds.ts';
 import { LATE_REDIRECT_MS, otherMacs, wantedGrantsOf } from './grants.ts';
 import { isConnected, openConnections, unnamedConnections } from './connection-store.ts';
-import type { DeviceState } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
+import type { DeviceState } from '#lib/server/gateways/captive-sessions.ts';
 import { type AccessContext, passesOfPurchase } from './provisioning.ts';
 import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
 import { exists, first } from '#lib/server/db/queries.ts';

@@ -1,6 +1,6 @@
 import { requireHeldLimits } from '../offers.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
-import type { GatewayChange } from '../gateways/settings/input.ts';
+import type { GatewayChange } from '../gateways/settings.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { InputError } from '../platform/errors.ts';
 import { openPassesAt, type PassRow } from '../passes/passes.ts';

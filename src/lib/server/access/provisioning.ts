@@ -1,7 +1,7 @@
 import type { Payments } from '../billing/payments.ts';
 import type { Provisioning, SessionRow, Sessions } from '../billing/sessions.ts';
 import type { Base } from '../base.ts';
-import type { CaptiveSessions, Moved } from '../gateways/captive-sessions/captive-sessions.ts';
+import type { CaptiveSessions, Moved } from '../gateways/captive-sessions.ts';
 import { type DeviceController, type GatewayTransport, Unavailable } from '../gateways/gateway.ts';
 import { type Gateways, namesDevices, type RegisteredGateway, UNSEEN_BYTES } from '../gateways/gateways.ts';
 import type { Offers } from '../offers.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
-import { checkSize, clientMacOf, field, problemOf, webAddressOf } from './captive-sessions/fields.ts';
+import { checkSize, clientMacOf, field, problemOf, webAddressOf } from './fields.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
@@ -11,7 +11,7 @@ import {
 	type GatewayAdapter,
 	type GatewayFacts
 } from './gateway.ts';
-import { registeredHost } from './captive-sessions/login-hosts.ts';
+import { registeredHost } from './captive-sessions.ts';
 import { freeRadius } from './freeradius.ts';
 import { fileText } from './config-text.ts';
 

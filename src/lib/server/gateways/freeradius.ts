@@ -5,7 +5,7 @@ import type { ConfigContext, ConfigPart, GatewayFacts } from './gateway.ts';
  * FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway.
  *
  * Parts: an instance of rlm_rest that asks us, and a virtual server for the gateway's own client.
- * Quoting: names, key and secrets have only letters, digits, hyphens and underscores (gateways/settings/).
+ * Quoting: names, key and secrets have only letters, digits, hyphens and underscores (gateways/settings.ts).
  * FreeRADIUS expands nothing in them. Values of a request are quoted.
  */
 

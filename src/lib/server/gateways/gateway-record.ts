@@ -12,7 +12,7 @@ import {
 	type GatewaySettings
 } from './gateway.ts';
 import { adapterOf } from './registry.ts';
-import { generatedCredentials } from './settings/gateway-input.ts';
+import { generatedCredentials } from './settings.ts';
 import type { GatewayRow } from './store.ts';
 
 /** A gateway with decrypted secrets. */

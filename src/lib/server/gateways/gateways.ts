@@ -8,7 +8,7 @@ import { namesDevices, openGateway, settingsOf, type RegisteredGateway } from '.
 import { recordStatus } from './health/record-status.ts';
 import { addGateway, gatewaysOfSite, rotateGateway, setGateway, type GatewaysContext } from './register.ts';
 import { startAddress } from './registry.ts';
-import { isSite } from './settings/gateway-input.ts';
+import { isSite } from './settings.ts';
 import * as store from './store.ts';
 
 export { namesDevices, type RegisteredGateway } from './gateway-record.ts';

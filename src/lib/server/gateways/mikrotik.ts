@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
-import {
-	checkSize,
-	clientMacOf,
-	decoded,
-	field,
-	problemOf,
-	webAddressOf
-} from './captive-sessions/fields.ts';
+import { checkSize, clientMacOf, decoded, field, problemOf, webAddressOf } from './fields.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
@@ -20,7 +13,7 @@ import {
 	type GatewayTransport,
 	Unavailable
 } from './gateway.ts';
-import { registeredHost } from './captive-sessions/login-hosts.ts';
+import { registeredHost } from './captive-sessions.ts';
 import { z } from 'zod';
 import { isUnlimited, routerOsRate } from './held-limits.ts';
 import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';

@@ -14,15 +14,17 @@ import {
 	type RegisteredGateway
 } from './gateway-record.ts';
 import type { GatewayCredentials } from './gateway.ts';
-import { changedInput } from './settings/changed-input.ts';
-import type { GatewayChange, GatewayInput } from './settings/input.ts';
-import { checkRotation, type Rotation } from './settings/rotation.ts';
 import {
+	type CheckedGateway,
+	type GatewayChange,
+	type GatewayInput,
+	type Rotation,
+	changedInput,
 	checkGateway,
+	checkRotation,
 	generatedCredentials,
-	hasSharedSecret,
-	type CheckedGateway
-} from './settings/gateway-input.ts';
+	hasSharedSecret
+} from './settings.ts';
 import * as store from './store.ts';
 
 export type GatewaysContext = Pick<Base, 'database' | 'clock' | 'secrets'>;

@@ -1,5 +1,5 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { checkSize, clientMacOf, field, webAddressOf } from './captive-sessions/fields.ts';
+import { checkSize, clientMacOf, field, webAddressOf } from './fields.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { currentLocale } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { PAID_DAYS, UNPAID_HOURS } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
+import { PAID_DAYS, UNPAID_HOURS } from '#lib/server/gateways/captive-sessions.ts';
 import type { PageServerLoad } from './$types';
 
 const TITLES = { help: m.common_help, terms: m.common_terms, privacy: m.common_privacy } as const;

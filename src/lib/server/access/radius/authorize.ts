@@ -31,7 +31,7 @@ export interface LoginAnswer {
 
 const UNKNOWN: LoginAnswer = { kind: 'unknown', attributes: {} };
 const accept = (attributes: Attributes = {}): LoginAnswer => ({ kind: 'accepted', attributes });
-/** The message reaches the device. problemOf (captive-sessions/fields.ts) recognises it later. */
+/** The message reaches the device. problemOf (gateways/fields.ts) recognises it later. */
 const refuse = (reason: keyof typeof REFUSALS): LoginAnswer => ({
 	kind: 'refused',
 	attributes: { 'reply:Reply-Message': REFUSALS[reason] }

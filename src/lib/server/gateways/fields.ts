@@ -1,5 +1,5 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { EntryRefused, type EntryProblem, type EntryRequest } from '../gateway.ts';
+import { type EntryProblem, EntryRefused, type EntryRequest } from './gateway.ts';
 
 /** Characters. No real redirect is longer. */
 const MAX_ENTRY_LENGTH = 8_192;

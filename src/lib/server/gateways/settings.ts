@@ -1,0 +1,412 @@
+import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseLoginHost } from './captive-sessions.ts';
+import { GATEWAY_KINDS, type GatewayCredentials, type GatewayKind, type GatewaySettings } from './gateway.ts';
+import { adapterOf } from './registry.ts';
+import { type FieldProblem, InputError, type Report } from '#lib/server/platform/errors.ts';
+import { withoutNulls } from '#lib/server/db/queries.ts';
+import type { RegisteredGateway } from './gateway-record.ts';
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { isPublicAddress } from '#lib/domain/ip-address.ts';
+
+export const isSite = (text: string): boolean => SITE.test(text);
+
+export type CheckedGateway = ReturnType<typeof checkGateway>;
+
+const MAX_LOGIN_HOSTS = 5;
+const MAX_ACCESS_POINTS = 200;
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
+const SITE = /^[A-Za-z0-9_-]{1,32}$/;
+
+export const hasSharedSecret = (kind: GatewayKind): boolean => adapterOf(kind).secretName !== null;
+
+export function generatedCredentials(kind: GatewayKind, settings: GatewaySettings) {
+	const radiusSecret = usesRadius(kind, settings);
+	return { radiusSecret, token: radiusSecret || kind === 'opennds' };
+}
+
+/** Accepts missing credentials (generated later). @throws InputError with every wrong field */
+export function checkGateway(input: GatewayInput) {
+	const problems: FieldProblem[] = [];
+	const report: Report = (field, reason) => problems.push({ field, reason });
+
+	if (!NAME.test(input.name)) report('name', 'use up to 40 lower-case letters, digits and hyphens');
+	if (!Number.isSafeInteger(input.routerId) || input.routerId < 1) report('router', 'use the id of a router');
+	const kind = GATEWAY_KINDS.find((known) => known === input.kind);
+	if (kind === undefined) {
+		report('kind', `use one of ${GATEWAY_KINDS.join(', ')}`);
+		throw new InputError(problems);
+	}
+	const settings: GatewaySettings = {};
+	const credentials: GatewayCredentials = {};
+	const check = { input, kind, settings, credentials, report };
+	refuseForeign(input, { ...input, kind }, report);
+	const loginHosts = checkLoginHosts(check);
+	if (hasSharedSecret(kind)) checkSecret('secret', kind, input.secret, report);
+	if (kind === 'opennds') checkLevel(check);
+	if (kind === 'unifi') checkSite(check);
+	checkConnection(check);
+
+	if (problems.length > 0) throw new InputError(problems);
+	const { name, routerId, secret } = input;
+	return { name, routerId, kind, loginHosts, secret, settings, credentials };
+}
+
+function checkLoginHosts({ input: { loginHosts: hosts }, kind, report }: Check): string[] {
+	const { defaultPort } = adapterOf(kind);
+	if (defaultPort === null) return [];
+	const found = hosts.map(normaliseLoginHost);
+	for (const [index, host] of found.entries()) {
+		if (host === null) report('login-host', `"${hosts[index]}" is not a host name or IPv4 address`);
+	}
+	if (hosts.length === 0) {
+		report(
+			'login-host',
+			`give the host of the sign-in page as the gateway sends it, for example 10.5.50.1 or 10.5.50.1:${defaultPort}`
+		);
+	}
+	if (hosts.length > MAX_LOGIN_HOSTS) report('login-host', `give at most ${MAX_LOGIN_HOSTS}`);
+	return [...new Set(found.filter((host) => host !== null))];
+}
+
+function checkLevel({ input: { level }, settings, report }: Check): void {
+	if (level === null || level === '1') settings.level = 1;
+	else if (level === '4') settings.level = 4;
+	else report('level', 'use 1 (portal in the same network) or 4 (portal elsewhere, by https)');
+}
+
+function checkSite({ input: { site, accessPoints, publicApi }, settings, report }: Check): void {
+	if (site !== null && isSite(site)) settings.site = site;
+	else report('site', 'give the name in the address of the site, for example default');
+	// Sites of most consoles have the same name, and owners do not know each other.
+	if (publicApi && accessPoints.length === 0) {
+		report('access-point', 'give the MAC addresses of its access points');
+	}
+	if (accessPoints.length > MAX_ACCESS_POINTS) report('access-point', `give at most ${MAX_ACCESS_POINTS}`);
+	const macs = accessPoints.map(normaliseMac);
+	for (const [index, mac] of macs.entries()) {
+		if (mac === null) report('access-point', `"${accessPoints[index]}" is not a MAC address`);
+	}
+	if (macs.length > 0) settings.accessPoints = macs.filter((mac) => mac !== null);
+}
+
+const API_FIELDS = ['api', 'apiUser', 'apiKey', 'apiCertificate'] as const;
+
+/** Returns the complete input of a changed gateway. Drops old settings that its new connection does not use. */
+export function changedInput(gateway: RegisteredGateway, change: GatewayChange): GatewayInput {
+	const next = { ...inputOf(gateway), ...change };
+	// With an address of its API, Airtill controls the gateway itself.
+	if (change.api != null && change.externalAccess === undefined) next.externalAccess = false;
+	const { kind } = gateway;
+	const usesApi = kind === 'unifi' ? !next.externalAccess : next.control === 'rest';
+	const unused: (keyof GatewayChange)[] = [
+		...(usesApi ? [] : API_FIELDS),
+		...(kind === 'mikrotik' && usesApi ? (['nas'] as const) : []),
+		...(next.api?.startsWith('http:') ? (['apiCertificate'] as const) : [])
+	];
+	const dropped = unused.filter((field) => change[field] === undefined);
+	const apiInsecure = change.apiInsecure ?? (usesApi && next.apiInsecure);
+	return { ...next, ...Object.fromEntries(dropped.map((field) => [field, null])), apiInsecure };
+}
+
+/** Leaves out generated secrets, which do not change. */
+function inputOf(gateway: RegisteredGateway): GatewayInput {
+	const { name, routerId, kind, mode, loginHosts, settings, credentials } = gateway;
+	const { level, nas, nasPort, api, site, accessPoints, control, apiCertificate } = settings;
+	const { apiUser, apiKey } = credentials;
+	const address = nas?.includes(':') ? `[${nas}]` : nas;
+	return {
+		...{ ...NO_SETTINGS, name, routerId, kind, loginHosts },
+		...withoutNulls({ site, accessPoints, control, api, apiUser, apiKey, apiCertificate }),
+		level: level === undefined ? null : String(level),
+		externalAccess: mode === 'external',
+		nas: (nasPort === undefined ? nas : `${address}:${nasPort}`) ?? null,
+		apiInsecure: api?.startsWith('http:') ?? false,
+		publicApi: settings.publicApi === true
+	};
+}
+
+/** The settings as entered; null for omitted fields. */
+export const NO_SETTINGS = {
+	loginHosts: [] as readonly string[],
+	/** null: generate one if the kind needs it. */
+	secret: null as string | null,
+	level: null as string | null,
+	site: null as string | null,
+	accessPoints: [] as readonly string[],
+	externalAccess: false,
+	control: null as string | null,
+	/** RADIUS: `ADDRESS[:PORT]` of the gateway. */
+	nas: null as string | null,
+	api: null as string | null,
+	apiUser: null as string | null,
+	apiKey: null as string | null,
+	apiCertificate: null as string | null,
+	apiInsecure: false,
+	/** An owner gives the address. */
+	publicApi: false,
+	/** null: generate one. */
+	radiusSecret: null as string | null
+};
+
+export type GatewayInput = typeof NO_SETTINGS & { name: string; routerId: number; kind: string };
+
+/** New settings of a registered gateway; null deletes one. Omitted members keep their value. */
+export type GatewayChange = Partial<Omit<GatewayInput, 'name' | 'kind' | 'secret' | 'radiusSecret'>>;
+
+/** `publicApi` says who typed the others. */
+type Option = Exclude<keyof typeof NO_SETTINGS, 'publicApi'>;
+
+/** These decide which options a gateway has. */
+type Place = Pick<GatewayInput, 'api' | 'control'> & { kind: GatewayKind };
+
+const RADIUS: readonly Option[] = ['nas', 'radiusSecret'];
+const API: readonly Option[] = ['api', 'apiKey', 'apiCertificate', 'apiInsecure'];
+
+function optionsOf({ kind, api, control }: Place): readonly Option[] {
+	switch (kind) {
+		case 'opennds':
+			return ['loginHosts', 'secret', 'level'];
+		case 'coova':
+			return ['loginHosts', 'secret', ...RADIUS];
+		case 'mikrotik':
+			return ['loginHosts', 'control', ...(control === 'rest' ? ([...API, 'apiUser'] as const) : RADIUS)];
+		case 'unifi':
+			return ['site', 'accessPoints', ...(api === null ? (['externalAccess'] as const) : API)];
+		case 'hostapd':
+			return RADIUS;
+	}
+}
+
+/** By kind, the option that decides whether a gateway has these others. */
+const DECIDED_BY: Partial<Record<GatewayKind, { by: string; options: readonly Option[] }>> = {
+	mikrotik: { by: '--control', options: [...RADIUS, ...API, 'apiUser'] },
+	unifi: { by: '--api', options: ['externalAccess', ...API] }
+};
+
+/** Reports the given options that a gateway does not have, by their names on the command line. */
+function refuseForeign(given: Partial<GatewayInput>, place: Place, report: Report): void {
+	const known: readonly string[] = ['publicApi', ...optionsOf(place)];
+	for (const name of Object.keys(NO_SETTINGS) as Option[]) {
+		const value = given[name] ?? false;
+		if (value === false || (Array.isArray(value) && value.length === 0) || known.includes(name)) continue;
+		const field = name
+			.replace(/(Host|Point)s$/, '$1')
+			.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+		const decided = DECIDED_BY[place.kind];
+		const hint = decided?.options.includes(name) ? `, or change ${decided.by}` : '';
+		report(field, `${place.kind} with these options does not use it; leave it out${hint}`);
+	}
+}
+
+const MAX_CERTIFICATE_LENGTH = 16_384;
+const API_USER = /^[\x21-\x39\x3b-\x7e]{1,64}$/;
+/** Printable ASCII, because it becomes an HTTP header. */
+const API_KEY = /^[\x20-\x7e]{1,256}$/;
+/** FreeRADIUS accepts these without quotes, and CoovaChilli on a command line. RFC 2865 asks for at least 16 characters. */
+const SECRET = /^[A-Za-z0-9_-]{16,64}$/;
+const OPENNDS_SECRET = /^[A-Za-z0-9]{16,64}$/;
+
+const usesRadius = (kind: GatewayKind, settings: GatewaySettings): boolean =>
+	adapterOf(kind).controlMode({ settings }) === 'radius';
+
+interface Check {
+	input: GatewayInput;
+	kind: GatewayKind;
+	settings: GatewaySettings;
+	credentials: GatewayCredentials;
+	report: Report;
+}
+
+/** Checks how the gateway and Airtill reach each other. Options that it does not have were refused. */
+function checkConnection(check: Check): void {
+	const { input, kind, settings, report } = check;
+	const { control } = input;
+	if (kind === 'mikrotik' && control !== null) {
+		if (control === 'radius' || control === 'rest') settings.control = control;
+		else report('control', 'use radius, or rest (RouterOS 7 without a RADIUS server)');
+	}
+	if (usesRadius(kind, settings)) checkRadius(check);
+	if (kind === 'unifi' || settings.control === 'rest') checkApi(check);
+}
+
+/** @param secret null for one that is generated */
+function checkSecret(
+	field: 'secret' | 'radius-secret',
+	kind: GatewayKind,
+	secret: string | null,
+	report: Report
+): void {
+	const isOpennds = kind === 'opennds';
+	if (secret === null || (isOpennds ? OPENNDS_SECRET : SECRET).test(secret)) return;
+	report(
+		field,
+		`use 16 to 64 letters${isOpennds ? ' and' : ','} digits${isOpennds ? '' : ', hyphens or underscores'}`
+	);
+}
+
+function checkRadius({ input: { nas, radiusSecret }, kind, settings, credentials, report }: Check): void {
+	checkSecret('radius-secret', kind, radiusSecret, report);
+	if (radiusSecret !== null) credentials.radiusSecret = radiusSecret;
+	if (nas === null) return;
+	const found = parseNas(nas);
+	if (found) Object.assign(settings, found);
+	else report('nas', `"${nas}" is not an address or address:port; for example 10.8.0.2 or 10.8.0.2:3799`);
+}
+
+function checkApi(check: Check): void {
+	const { input, kind, settings, report } = check;
+	const { api, apiCertificate, apiInsecure, externalAccess, publicApi } = input;
+	const isUnifi = kind === 'unifi';
+	if (api === null) {
+		if (!isUnifi) report('api', 'give the URL of its REST API, for example https://10.8.0.2');
+		else if (!externalAccess) report('api', NOBODY_CONNECTS);
+		return;
+	}
+	const rules = { onlyTls: isUnifi && !apiInsecure, onlyPublic: publicApi };
+	const path = isUnifi ? '/proxy/network/integration/v1' : '/rest';
+	const { address, problem } = apiAddress(api, path, rules);
+	if (problem !== null) report('api', problem);
+	else Object.assign(settings, { api: address, ...(publicApi && { publicApi }) });
+	if (apiCertificate !== null) {
+		const pem = parseCertificate(apiCertificate);
+		if (pem === null) report('api-certificate', 'the file is not a certificate in PEM format');
+		else if (address.startsWith('http:'))
+			report('api-certificate', 'an http API has no certificate; leave it out');
+		else settings.apiCertificate = pem;
+	}
+	checkApiCredentials(check);
+}
+
+const NOBODY_CONNECTS =
+	'give the address of the console’s API. Without it Airtill cannot let devices online: buyers would pay and stay ' +
+	'offline. If another system lets them online, add --external-access';
+
+function checkApiCredentials({
+	input: { apiUser, apiKey },
+	kind,
+	credentials,
+	report
+}: Pick<Check, 'kind' | 'credentials' | 'report'> & {
+	input: Pick<GatewayInput, 'apiUser' | 'apiKey'>;
+}): void {
+	if (kind === 'mikrotik') {
+		if (apiUser === null) report('api-user', 'give the RouterOS user that may use the REST API');
+		else if (!API_USER.test(apiUser)) report('api-user', 'use up to 64 characters without spaces and colons');
+		else credentials.apiUser = apiUser;
+	}
+	if (apiKey === null) {
+		const content = kind === 'unifi' ? 'the API key' : "the API user's password";
+		report('api-key', `give a file with ${content} (--api-key-file)`);
+	} else if (!API_KEY.test(apiKey)) {
+		report('api-key', 'the file must contain one line of up to 256 printable ASCII characters');
+	} else credentials.apiKey = apiKey;
+}
+
+function parseCertificate(pem: string): string | null {
+	if (pem.length > MAX_CERTIFICATE_LENGTH) return null;
+	try {
+		return new X509Certificate(pem).toString();
+	} catch {
+		return null;
+	}
+}
+
+const MAX_API_LENGTH = 300;
+
+/** Reads `10.8.0.2`, `10.8.0.2:3799`, `fd00::2` or `[fd00::2]:3799`. Returns null for anything else. */
+function parseNas(text: string): { nas: string; nasPort?: number } | null {
+	const trimmed = text.trim().toLowerCase();
+	if (isIP(trimmed) !== 0) return { nas: trimmed };
+	const [, six, four, port = ''] = /^(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})$/.exec(trimmed) ?? [];
+	const nas = six ?? four ?? '';
+	const nasPort = Number(port);
+	return isIP(nas) !== 0 && nasPort >= 1 && nasPort <= 65_535 ? { nas, nasPort } : null;
+}
+
+type ApiAddress = { address: string; problem: null } | { address: ''; problem: string };
+
+/**
+ * Accepts http only in private networks: each request carries the key.
+ * @param path default of the URL
+ * @param rules.onlyPublic refuses addresses of internal networks; names are checked at each connection
+ */
+function apiAddress(
+	text: string,
+	path: string,
+	{ onlyTls, onlyPublic }: { onlyTls: boolean; onlyPublic: boolean }
+): ApiAddress {
+	const wrong = (problem: string): ApiAddress => ({ address: '', problem });
+	if (text.length > MAX_API_LENGTH || !URL.canParse(text)) {
+		return wrong('use a URL, for example https://10.8.0.2');
+	}
+	const url = new URL(text);
+	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+		return wrong('begin the URL with https:// or http://');
+	}
+	if (url.username !== '' || url.password !== '') {
+		return wrong('leave the username and password out of the URL; the key comes in a file');
+	}
+	if (url.search !== '' || url.hash !== '') return wrong('leave out ? and # and everything behind them');
+	if (url.protocol === 'http:') {
+		if (onlyTls) return wrong('use https; --api-insecure allows http in a private network');
+		if (onlyPublic || !isPrivateHost(url.hostname))
+			return wrong('use https; http is allowed in private networks only');
+	}
+	if (onlyPublic && isPrivateHost(url.hostname)) return wrong('use a public address');
+	if (onlyPublic && !isPublicPort(url))
+		return wrong(`use port ${PUBLIC_PORTS.join(', ')}, or ${FORWARDED_FROM} or higher`);
+	const own = url.pathname.replace(/\/+$/, '');
+	return { address: `${url.origin}${own === '' ? path : own}`, problem: null };
+}
+
+/** Of RouterOS, UniFi consoles and UniFi OS Server, and what is usual for https beside 443. */
+const PUBLIC_PORTS = [443, 4443, 8443, 9443, 10_443, 11_443];
+/** Owners forward these to their gateway. RFC 6335: no service is registered there. */
+const FORWARDED_FROM = 49_152;
+
+/** Whether an owner may name the port: Airtill must not call the mail or database servers of others. */
+const isPublicPort = ({ port }: URL): boolean =>
+	port === '' || PUBLIC_PORTS.includes(Number(port)) || Number(port) >= FORWARDED_FROM;
+
+function isPrivateHost(hostname: string): boolean {
+	const host = hostname.replace(/^\[|\]$/g, '');
+	return host === 'localhost' || (isIP(host) !== 0 && !isPublicAddress(host));
+}
+
+/** The secrets to replace: a text to use, `new` to generate one, or null to keep the old one. */
+export interface Rotation {
+	key: boolean;
+	secret: string | null;
+	radiusSecret: string | null;
+	token: string | null;
+	/** The gateway creates its `apiKey` and `apiUser`: never `new`. */
+	apiKey: string | null;
+	apiUser: string | null;
+}
+
+type RotatedGateway = Pick<CheckedGateway, 'kind' | 'settings' | 'credentials'>;
+
+/** @throws InputError with every wrong field */
+export function checkRotation({ kind, settings, credentials }: RotatedGateway, rotation: Rotation): void {
+	const problems: FieldProblem[] = [];
+	const report: Report = (field, reason) => problems.push({ field, reason });
+	const { secret, radiusSecret, token, apiKey, apiUser } = rotation;
+	const { api = null, control = null } = settings;
+	const given = (text: string | null) => (text === 'new' ? null : text);
+	refuseForeign({ secret, radiusSecret, apiKey, apiUser }, { kind, api, control }, report);
+	if (hasSharedSecret(kind)) checkSecret('secret', kind, given(secret), report);
+	if (generatedCredentials(kind, settings).radiusSecret)
+		checkSecret('radius-secret', kind, given(radiusSecret), report);
+	if (token !== null && !generatedCredentials(kind, settings).token) {
+		report('token', `${kind} has no token; leave it out`);
+	}
+	if (api !== null && (apiKey !== null || apiUser !== null)) {
+		const input = {
+			apiKey: apiKey ?? credentials.apiKey ?? null,
+			apiUser: apiUser ?? credentials.apiUser ?? null
+		};
+		checkApiCredentials({ input, kind, credentials: {}, report });
+	}
+	if (problems.length > 0) throw new InputError(problems);
+}
