@@ -12,7 +12,7 @@ import {
 	type ReadAddress
 } from '#lib/server/http/client-address.ts';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
-import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
+import { createAlertWriter } from '#lib/server/web/owner/alerts.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
 import { createSharedPages } from '#lib/server/web/shared-pages.ts';
 import { isForeignForm } from '#lib/server/http/csrf.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { HELP_ACTIONS } from '../../../src/lib/server/web/owner/help/actions.ts';
+import { HELP_ACTIONS } from '../../../src/lib/server/web/owner/help.ts';
 import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
 import { accountActions } from '../../../src/lib/server/web/sign-in/account-page.ts';
 

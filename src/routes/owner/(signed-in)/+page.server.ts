@@ -1,10 +1,8 @@
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 import { describeUsers } from '#lib/server/web/owner/customers.ts';
 import { mayDo } from '#lib/server/web/owner/roles.ts';
-import { startOf } from '#lib/server/web/owner/router/router-steps.ts';
-import { periodOf } from '#lib/server/web/owner/figures/period.ts';
-import { salesOfPeriod, sumOfToday } from '#lib/server/web/owner/figures/today.ts';
-import { routersOf } from '#lib/server/web/owner/figures/usage.ts';
+import { startOf } from '#lib/server/web/owner/router.ts';
+import { periodOf, routersOf, salesOfPeriod, sumOfToday } from '#lib/server/web/owner/figures.ts';
 import { listOwnedRouters } from '#lib/server/routers/routers.ts';
 
 /** Rows of each list. */

@@ -14,10 +14,8 @@ import {
 	readOwnedRouter,
 	searchRouters
 } from '../../routers/routers.ts';
-import { kindWords } from '../owner/router/access-words.ts';
-import { readTypedPrice } from '../owner/router/router-form.ts';
-import { routerState } from '../owner/router/router-state.ts';
-import { routerUse } from '../owner/figures/usage.ts';
+import { kindWords, readTypedPrice, routerState } from '../owner/router.ts';
+import { routerUse } from '../owner/figures.ts';
 import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { auditLines } from './audit.ts';

@@ -7,8 +7,8 @@ import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import type { OwnerUserBody } from '#lib/server/contract/owner.ts';
 import type { FoundPurchase } from '#lib/server/owner/help.ts';
-import { sessionUse } from './figures/usage.ts';
-import { helpState, stateMark } from './help/state.ts';
+import { sessionUse } from './figures.ts';
+import { helpState, stateMark } from './help.ts';
 
 /** A line of a list of customers, without the full phone number and the password. */
 interface CustomerLine {

@@ -1,4 +1,4 @@
-import { alertPage, changeAlerts } from '#lib/server/web/owner/alerts/alert-page.ts';
+import { alertPage, changeAlerts } from '#lib/server/web/owner/alerts.ts';
 import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
 
 export const load = ownerPage(alertPage);

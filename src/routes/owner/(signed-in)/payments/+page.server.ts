@@ -1,4 +1,4 @@
-import { paymentsPage } from '#lib/server/web/owner/figures/payments.ts';
+import { paymentsPage } from '#lib/server/web/owner/figures.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 
 /** /owner/payments?period=&day=&router=&offer=&method=&kind=&hour=: the payments and refunds behind a sum. */

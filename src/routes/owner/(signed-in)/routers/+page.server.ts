@@ -1,4 +1,4 @@
-import { routersOf } from '#lib/server/web/owner/figures/usage.ts';
+import { routersOf } from '#lib/server/web/owner/figures.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 import { PAGE_SIZE, readPage } from '#lib/server/web/page-links.ts';
 import { listOwnedRouters } from '#lib/server/routers/routers.ts';

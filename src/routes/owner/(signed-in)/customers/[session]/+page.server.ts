@@ -1,4 +1,4 @@
-import { purchasePage } from '#lib/server/web/owner/help/purchase.ts';
+import { purchasePage } from '#lib/server/web/owner/help.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 
 /** /owner/customers/{session}: what happened to a purchase, and what to do. */

@@ -1,4 +1,4 @@
-import { statementPage } from '#lib/server/web/owner/figures/earnings.ts';
+import { statementPage } from '#lib/server/web/owner/figures.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 
 /** /owner/earnings/statement?day=: the month around a day, by router, to print. */

@@ -1,4 +1,4 @@
-import { paymentsFile } from '#lib/server/web/owner/figures/payments.ts';
+import { paymentsFile } from '#lib/server/web/owner/figures.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 import type { RequestHandler } from './$types';
 

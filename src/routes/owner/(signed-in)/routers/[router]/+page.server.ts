@@ -1,10 +1,12 @@
 import { routerPage } from '#lib/server/web/owner/owner.ts';
 import * as m from '#lib/i18n/messages.js';
-import { accessWords } from '#lib/server/web/owner/router/access-words.ts';
-import { changesOfAdministrators } from '#lib/server/web/owner/router/router-changes.ts';
-import { routerState } from '#lib/server/web/owner/router/router-state.ts';
-import { routerSteps } from '#lib/server/web/owner/router/router-steps.ts';
-import { routerUse } from '#lib/server/web/owner/figures/usage.ts';
+import {
+	accessWords,
+	changesOfAdministrators,
+	routerState,
+	routerSteps
+} from '#lib/server/web/owner/router.ts';
+import { routerUse } from '#lib/server/web/owner/figures.ts';
 import { money } from '#lib/format/text.ts';
 
 function doneText(done: string | null, price: string, sells: boolean): string | null {

@@ -1,5 +1,5 @@
 import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
-import { addRouter, newRouterForm } from '#lib/server/web/owner/router/new-router.ts';
+import { addRouter, newRouterForm } from '#lib/server/web/owner/router.ts';
 
 export const load = ownerPage(newRouterForm);
 

@@ -1,4 +1,4 @@
-import { act, actionPage } from '#lib/server/web/owner/help/act.ts';
+import { act, actionPage } from '#lib/server/web/owner/help.ts';
 import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
 
 /** /owner/customers/{session}/{action}: says what happens, asks for the reason, then does it. */

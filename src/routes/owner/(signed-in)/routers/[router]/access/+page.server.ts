@@ -1,5 +1,5 @@
 import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
-import { accessForm, saveAccess } from '#lib/server/web/owner/router/access-form.ts';
+import { accessForm, saveAccess } from '#lib/server/web/owner/router.ts';
 
 export const load = routerPage(accessForm);
 

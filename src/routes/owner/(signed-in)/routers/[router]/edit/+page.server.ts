@@ -1,5 +1,5 @@
 import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
-import { changeRouter, editForm } from '#lib/server/web/owner/router/router-form.ts';
+import { changeRouter, editForm } from '#lib/server/web/owner/router.ts';
 
 export const load = routerPage(editForm);
 

@@ -1,4 +1,4 @@
-import { addGateway, connectForm } from '#lib/server/web/owner/gateway/gateway-form.ts';
+import { addGateway, connectForm } from '#lib/server/web/owner/gateway.ts';
 import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
 
 export const load = routerPage(connectForm);

@@ -1,4 +1,4 @@
-import { pricePage, setPrice } from '#lib/server/web/owner/offers/price.ts';
+import { pricePage, setPrice } from '#lib/server/web/owner/offers.ts';
 import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
 
 export const load = routerPage(pricePage);

@@ -1,5 +1,5 @@
 import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
-import { changeSales, salesPage } from '#lib/server/web/owner/router/sales.ts';
+import { changeSales, salesPage } from '#lib/server/web/owner/router.ts';
 
 export const load = routerPage(salesPage);
 

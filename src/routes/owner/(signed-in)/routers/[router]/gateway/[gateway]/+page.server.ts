@@ -6,7 +6,7 @@ import {
 	rotateGateway,
 	showConfig,
 	testGateway
-} from '#lib/server/web/owner/gateway/gateway-page.ts';
+} from '#lib/server/web/owner/gateway.ts';
 import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
 
 export const load = routerPage(gatewayPage);

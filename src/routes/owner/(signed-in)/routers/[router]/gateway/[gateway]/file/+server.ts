@@ -1,5 +1,5 @@
 import { readFields } from '#lib/server/web/form.ts';
-import { configFile, gatewayForm } from '#lib/server/web/owner/gateway/gateway-page.ts';
+import { configFile, gatewayForm } from '#lib/server/web/owner/gateway.ts';
 import type { RequestHandler } from './$types';
 
 /** Downloads a file of the configuration. POST, because it holds secrets. */

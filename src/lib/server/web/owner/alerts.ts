@@ -1,24 +1,26 @@
-import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { isEmail } from '#lib/domain/email.ts';
-import { toMajor } from '#lib/domain/money.ts';
+import { formatMoney, toMajor } from '#lib/domain/money.ts';
 import { formatMobile, parseMobile } from '#lib/domain/phone.ts';
 import { money } from '#lib/format/text.ts';
 import { currentLocale } from '#lib/i18n/current.ts';
-import { apart, numberText } from '#lib/i18n/intl.ts';
-import { LANGUAGE_NAMES } from '#lib/i18n/locales.ts';
+import { apart, dateFormat, numberText } from '#lib/i18n/intl.ts';
+import { LANGUAGE_NAMES, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import {
+	type Alert,
 	type AlertEvent,
 	type Channel,
 	EARNINGS_HOUR,
 	EVENTS,
 	MAX_PER_DAY,
 	OUTAGE_MINUTES,
-	REVIEW_HOURS
-} from '../../../alerts.ts';
-import { readFields } from '../../form.ts';
-import type { OwnerVisitor } from '../owner.ts';
+	REVIEW_HOURS,
+	type WriteAlert
+} from '../../alerts.ts';
+import { readFields } from '../form.ts';
+import type { OwnerVisitor } from './owner.ts';
 
 const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	gateway: {
@@ -112,3 +114,61 @@ export async function changeAlerts(event: RequestEvent, { actor }: OwnerVisitor)
 	}
 	redirect(303, `${event.url.pathname}?done`);
 }
+
+/** Gateways that an alert names. */
+const MOST_NAMES = 3;
+
+const SUBJECTS = {
+	unresponsive: m.alerts_event_gateway,
+	responding: m.alerts_event_gateway,
+	earnings: m.alerts_event_earnings,
+	reviews: m.alerts_event_reviews
+};
+
+/** Jobs have no request, so every text gets its language here. */
+export const createAlertWriter =
+	(timeZone: string): WriteAlert =>
+	(alert, locale) => ({
+		subject: `Airtill: ${SUBJECTS[alert.kind]({}, { locale })}`,
+		text: `Airtill: ${textOf(alert, { locale, timeZone })}`
+	});
+
+function textOf(alert: Alert, { locale, timeZone }: { locale: Locale; timeZone: string }): string {
+	const said = { locale };
+	switch (alert.kind) {
+		case 'unresponsive': {
+			const since = alert.gateways[0]?.since ?? 0;
+			return m.alerts_unresponsive(
+				{ names: names(alert, locale), time: timeOf(since, locale, timeZone) },
+				said
+			);
+		}
+		case 'responding':
+			return m.alerts_responding({ names: names(alert, locale) }, said);
+		case 'earnings': {
+			const money = formatMoney(alert.net, alert.currency, locale);
+			return m.alerts_earnings({ day: dayOf(alert.day, locale), money, count: `${alert.payments}` }, said);
+		}
+		case 'reviews':
+			return m.alerts_reviews({ count: `${alert.count}`, hours: `${REVIEW_HOURS}` }, said);
+	}
+}
+
+function names({ gateways }: Extract<Alert, { gateways: unknown }>, locale: Locale): string {
+	const shown = gateways.slice(0, MOST_NAMES).map(({ router, gateway }) => `${router} (${gateway})`);
+	const rest = gateways.length - shown.length;
+	const list = shown.join(', ');
+	return rest === 0 ? list : m.alerts_more({ names: list, count: `${rest}` }, { locale });
+}
+
+const timeOf = (at: number, locale: Locale, timeZone: string) =>
+	dateFormat(
+		{
+			...{ timeZone, day: 'numeric', month: 'short' },
+			...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
+		},
+		locale
+	).format(at);
+
+const dayOf = (date: string, locale: Locale) =>
+	dateFormat({ timeZone: 'UTC', day: 'numeric', month: 'long' }, locale).format(Date.parse(date));
