@@ -217,7 +217,9 @@ describe('services', () => {
 	});
 
 	it('keep their queries in a store.ts that uses db/ and pure values only', () => {
-		expect(found(/\/(session-|payment-)?store\.ts$/, /^(?!kysely$|zod$|lib\/server\/db\/|lib\/(?!server\/))/)).toEqual([]);
+		expect(
+			found(/\/(session-|payment-)?store\.ts$/, /^(?!kysely$|zod$|lib\/server\/db\/|lib\/(?!server\/))/)
+		).toEqual([]);
 	});
 });
 
