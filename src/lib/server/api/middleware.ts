@@ -168,8 +168,6 @@ export const deprecated = ({ since, sunset, successor }: Deprecation) =>
 		return undefined;
 	});
 
-/** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
-
 const WINDOW_SECONDS = WINDOW_MS / 1000;
 /** All keys of an account together, as a multiple of one key: no key is limited by the others. */
 export const ACCOUNT_FACTOR = MAX_ACTIVE_KEYS;
@@ -241,6 +239,7 @@ export class RateLimited extends AppError {
 	}
 }
 
+/** Of draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
 function limitHeaders(
 	policy: string,
 	limit: number,

@@ -21,8 +21,6 @@ const KEPT_KEYS = 10_000;
 
 const RETRY_SECONDS = 2;
 
-export type FrontDoor = ReturnType<typeof createFrontDoor>;
-
 export function createFrontDoor(env: Readonly<Record<string, string | undefined>>, limits?: Limits) {
 	const turns = createTurns(limits);
 	// Programs that watch the server come without an address, which is no reason to warn.

@@ -187,10 +187,7 @@ export function findLastActive(parts: readonly PurchasePart[]): SessionBody | nu
 }
 
 /** Reads a session as pages show it. */
-export async function readShownSession(
-	{ readExtended }: Purchases,
-	session: SessionBody
-): Promise<ShownSession> {
+async function readShownSession({ readExtended }: Purchases, session: SessionBody): Promise<ShownSession> {
 	const extended = session.status === 'expired' ? await readExtended(session.id) : null;
 	return extended ? { ...extended, isExtra: true } : session;
 }
@@ -312,7 +309,7 @@ export function makeCode({ codeKeys: [current], secrets }: Purchases, token: str
 const sealLabel = (hash: string) => `purchase:${hash}`;
 
 /** Returns the code, e.g. "K7MQ-29XT". Creates it if it is missing or belongs to an earlier secret. */
-export async function readOrMakeCode(purchases: Purchases, token: string, row: PurchaseRow): Promise<string> {
+async function readOrMakeCode(purchases: Purchases, token: string, row: PurchaseRow): Promise<string> {
 	const { database, codeKeys } = purchases;
 	for (const { derive, hash } of codeKeys) {
 		for (let attempt = 0; attempt < MAX_CODES; attempt += 1) {
@@ -434,7 +431,7 @@ const MAX_ROWS = 200;
 const MAX_UNASKED = 3;
 
 /** Lists orders of added time that were not replaced, newest first. Reads up to `limit` with a payment. */
-export async function findAddedRows(queries: Queries, id: number, limit = MAX_ROWS): Promise<PurchaseRow[]> {
+async function findAddedRows(queries: Queries, id: number, limit = MAX_ROWS): Promise<PurchaseRow[]> {
 	const rows = await selectRows(queries)
 		.where('extends_purchase_id', '=', id)
 		.orderBy('id', 'desc')

@@ -31,8 +31,6 @@ export async function withRealRouter(text: string, app: App): Promise<string> {
 	return found ? replaced(text, found.router, { amount: found.amount, ...app.config.centre }) : text;
 }
 
-export type ApiDefaults = Awaited<ReturnType<typeof apiDefaults>>;
-
 /** What the forms of the API page hold at first, so that a call of each works here as it is shown. */
 export async function apiDefaults(app: App) {
 	const { config } = app;

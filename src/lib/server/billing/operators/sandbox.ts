@@ -43,8 +43,6 @@ interface SandboxContext extends Base {
 	timers: Set<NodeJS.Timeout>;
 }
 
-export type SandboxOperator = ReturnType<typeof createSandboxOperator>;
-
 export function createSandboxOperator(base: Base) {
 	const { database, clock } = base;
 	const timers = new Set<NodeJS.Timeout>();
