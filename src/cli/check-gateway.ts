@@ -1,6 +1,6 @@
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import type { App } from '#lib/server/app.ts';
-import { type Finding, fail, ok, storedFindings, warn } from '#lib/server/checks.ts';
+import { type Finding, fail, ok, checkGateway, warn } from '#lib/server/checks.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { type RouterRow, offlineReason, opensAt } from '#lib/server/routers/routers.ts';
 import { findRouter } from './services.ts';
@@ -10,7 +10,7 @@ export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): A
 	yield* router(app, gateway);
 	yield* accessPoints(app, gateway);
 	yield* reachable(app, gateway);
-	yield* storedFindings(app, (await app.gateways.byName(gateway.name)) ?? gateway);
+	yield* checkGateway(app, (await app.gateways.byName(gateway.name)) ?? gateway);
 	yield* waiting(app, gateway);
 }
 

@@ -10,7 +10,7 @@ import {
 	checkGateways,
 	fail,
 	ok,
-	storedOperatorFindings,
+	checkOperators,
 	warn
 } from '#lib/server/checks.ts';
 import { type Config, ConfigError, loadConfig, loadDatabaseConfig } from '#lib/server/config/config.ts';
@@ -65,7 +65,7 @@ async function* checkServices(config: Config): AsyncGenerator<Finding> {
 			yield fail('database', 'live mode refuses a database with demo data', 'use a new, empty database');
 		}
 		yield* await Promise.all(app.operators.all().map(operatorFinding));
-		yield* storedOperatorFindings(app);
+		yield* checkOperators(app);
 		// A remote API has its own routers and gateways.
 		if (!config.remoteApi) yield* checkGateways(app);
 	} finally {

@@ -2,12 +2,12 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { Config } from '#lib/server/config/config.ts';
-import { portalAddress } from '#lib/server/gateways/config-text.ts';
+import { parsePortalAddress } from '#lib/server/gateways/config-text.ts';
 import { type ConfigPart, GATEWAY_KINDS, type GatewayKind } from '#lib/server/gateways/gateway.ts';
 import { levelProblem, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
+import { findAdapter } from '#lib/server/gateways/registry.ts';
 import { NO_SETTINGS } from '#lib/server/gateways/settings.ts';
-import { gatewayState } from '#lib/server/owner/usage.ts';
+import { classifyGateway } from '#lib/server/owner/usage.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { checkGatewayHere } from './check-gateway.ts';
 import { defineCommand, type Values } from './command.ts';
@@ -360,7 +360,7 @@ export const gatewayCommands = [
 
 function stateText(gateway: RegisteredGateway): string {
 	const { unresponsiveSince, trouble } = gateway;
-	const state = gatewayState(gateway);
+	const state = classifyGateway(gateway);
 	if (state === 'unresponsive') return `unresponsive since ${isoTime(unresponsiveSince)}`;
 	if (trouble !== null) return 'trouble';
 	return state === 'unmonitored' ? 'not monitored' : state;
@@ -374,7 +374,7 @@ const gatewayText = (
 ): string => [...addressLines(gateway, config), ...secretLines(gateway, secrets)].join('\n');
 
 function addressLines(gateway: RegisteredGateway, config: Config): string[] {
-	const { origin } = portalAddress(config);
+	const { origin } = parsePortalAddress(config);
 	const { name, kind, title, routerId, key, loginHosts, settings } = gateway;
 	const portal = kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`;
 	const api = `${origin}/captive-portal/${key}`;
@@ -427,7 +427,7 @@ function secretLines(
 	which: readonly SecretName[]
 ): string[] {
 	const secrets = {
-		secret: [`Secret (${adapterOf(kind).secretName ?? ''})`, secret],
+		secret: [`Secret (${findAdapter(kind).secretName ?? ''})`, secret],
 		radiusSecret: ['RADIUS secret', credentials.radiusSecret],
 		token: [kind === 'opennds' ? 'Token of its script' : 'Token of the RADIUS server', credentials.token]
 	} as const;

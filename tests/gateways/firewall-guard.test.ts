@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { guards } from '../../src/lib/server/gateways/opennds-config.ts';
-import { portalAddress } from '../../src/lib/server/gateways/config-text.ts';
+import { parsePortalAddress } from '../../src/lib/server/gateways/config-text.ts';
 import { LAN, startNetworkLab, until, type Device, type NetworkLab } from '../support/lab/network-lab.ts';
 
 const PORTAL = 'http://203.0.113.80:8080';
@@ -19,7 +19,7 @@ let includes: string;
 let fw4: string;
 
 const guardFor = (origin: string) => {
-	const parts = guards(LAN, portalAddress({ origin, port: 3000 }));
+	const parts = guards(LAN, parsePortalAddress({ origin, port: 3000 }));
 	const guard = parts.find(({ file }) => file?.startsWith('/etc/nftables.d/') ?? false);
 	expect(guard?.file).toMatch(/\.nft$/);
 	return guard?.text ?? '';

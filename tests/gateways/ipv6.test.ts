@@ -5,7 +5,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { portalAddress } from '../../src/lib/server/gateways/config-text.ts';
+import { parsePortalAddress } from '../../src/lib/server/gateways/config-text.ts';
 import { openndsConfig } from '../../src/lib/server/gateways/opennds-config.ts';
 import {
 	INTERNET_SAYS,
@@ -32,7 +32,7 @@ const parts = openndsConfig(
 		settings: { level: 1 }
 	},
 	{
-		portal: portalAddress({ origin: `http://${ROUTER_ADDRESS}:3000`, port: 3000 }),
+		portal: parsePortalAddress({ origin: `http://${ROUTER_ADDRESS}:3000`, port: 3000 }),
 		apiOrigin: `http://${ROUTER_ADDRESS}:3000`,
 		radiusServer: ROUTER_ADDRESS,
 		gateway: { name: 'lobby', key: 'k'.repeat(24) },

@@ -38,11 +38,11 @@ const CODES_A_DAY = 3;
 export function createAlerts(context: AlertsContext) {
 	const bind = binder(context);
 	return {
-		channels: bind(channels),
-		setAddress: bind(setAddress),
-		confirm: bind(confirm),
-		setEvents: bind(setEvents),
-		remove: bind(remove),
+		channels: bind(listAlertChannels),
+		setAddress: bind(setAlertAddress),
+		confirm: bind(confirmAlertChannel),
+		setEvents: bind(setAlertEvents),
+		remove: bind(removeAlertChannel),
 		jobs: (write: WriteAlert) =>
 			fenceHandlers(context, { [FIND_ALERTS_JOB]: (fenced) => findAlerts(fenced, write) })
 	};
@@ -53,8 +53,8 @@ interface Own {
 	channel: Channel;
 }
 
-async function channels({ database, notifications }: AlertsContext, accountId: number) {
-	const rows = await ofAccount(database.db, accountId);
+async function listAlertChannels({ database, notifications }: AlertsContext, accountId: number) {
+	const rows = await findChannels(database.db, accountId);
 	const all: readonly Channel[] = ['email', 'sms'];
 	return all.map((channel) => {
 		const row = rows.find((one) => one.channel === channel);
@@ -63,19 +63,19 @@ async function channels({ database, notifications }: AlertsContext, accountId: n
 			canSend: notifications.canSend(channel),
 			address: row?.address ?? null,
 			isConfirmed: row?.confirmed_at != null,
-			events: row ? eventsOf(row) : []
+			events: row ? parseEvents(row) : []
 		};
 	});
 }
 
-const eventsOf = ({ events }: ChannelRow) => JSON.parse(events) as AlertEvent[];
+const parseEvents = ({ events }: ChannelRow) => JSON.parse(events) as AlertEvent[];
 
 /**
  * Replaces the address and sends a code to it. Nothing else is sent there before `confirm`.
  * @param address email address, or E.164
  * @returns false if too many codes were sent
  */
-function setAddress(
+function setAlertAddress(
 	context: AlertsContext,
 	{ accountId, channel }: Own,
 	{
@@ -94,7 +94,7 @@ function setAddress(
 		const { id } = await storeAddress(
 			trx,
 			{ account_id: accountId, channel },
-			{ address, locale, code_hash: hashOf(context, address, code), code_until: now + CODE_MS }
+			{ address, locale, code_hash: hashCode(context, address, code), code_until: now + CODE_MS }
 		);
 		const key = `channel ${id} code ${now} ${codes.length}`;
 		await notifications.queue(trx, { accountId, channel, kind: 'code', key, address, ...write(code) });
@@ -102,40 +102,44 @@ function setAddress(
 	});
 }
 
-const hashOf = ({ secrets }: AlertsContext, address: string, code: string) =>
+const hashCode = ({ secrets }: AlertsContext, address: string, code: string) =>
 	hmac(secrets.derive('alert code', 32), `${address}:${code}`);
 
 /** Returns false if the code is wrong, too old, or was tried too often. */
-function confirm(context: AlertsContext, { accountId, channel }: Own, code: string): Promise<boolean> {
+function confirmAlertChannel(
+	context: AlertsContext,
+	{ accountId, channel }: Own,
+	code: string
+): Promise<boolean> {
 	const { database, clock } = context;
 	return database.transact(async (trx) => {
-		const row = (await ofAccount(trx, accountId)).find((one) => one.channel === channel);
+		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);
 		if (!row || row.code_hash === null || (row.code_until ?? 0) <= clock.now()) return false;
 		if (row.code_tries >= MAX_CODE_TRIES) return false;
-		if (!equalSecrets(hashOf(context, row.address, code), row.code_hash)) {
-			await change(trx, row.id, { code_tries: row.code_tries + 1 });
+		if (!equalSecrets(hashCode(context, row.address, code), row.code_hash)) {
+			await updateChannel(trx, row.id, { code_tries: row.code_tries + 1 });
 			return false;
 		}
-		await change(trx, row.id, { confirmed_at: clock.now(), code_hash: null, code_until: null });
+		await updateChannel(trx, row.id, { confirmed_at: clock.now(), code_hash: null, code_until: null });
 		return true;
 	});
 }
 
 /** Sets the events and the language of alerts. Changes nothing before `confirm`. */
-const setEvents = (
+const setAlertEvents = (
 	context: AlertsContext,
 	{ accountId, channel }: Own,
 	{ events, locale }: { events: readonly AlertEvent[]; locale: Locale }
 ): Promise<void> =>
 	context.database.transact(async (trx) => {
-		const row = (await ofAccount(trx, accountId)).find((one) => one.channel === channel);
+		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);
 		if (row?.confirmed_at == null) return;
-		await change(trx, row.id, { events: JSON.stringify(events), locale });
+		await updateChannel(trx, row.id, { events: JSON.stringify(events), locale });
 		// Only a channel that got the outage gets its end.
 		if (!events.includes('gateway')) await forgetOutages(trx, row.id);
 	});
 
-const remove = ({ database }: AlertsContext, { accountId, channel }: Own) =>
+const removeAlertChannel = ({ database }: AlertsContext, { accountId, channel }: Own) =>
 	deleteChannel(database.db, { account_id: accountId, channel });
 
 /**
@@ -200,8 +204,8 @@ async function findOutages(context: AlertsJob, run: Run): Promise<void> {
 	const { db } = context.database;
 	const before = run.now - OUTAGE_MINUTES * MINUTE_MS;
 	const groups = [
-		{ kind: 'unresponsive', found: await unresponsiveGateways(db, before), note: addOutage },
-		{ kind: 'responding', found: await respondingGateways(db), note: endOutage }
+		{ kind: 'unresponsive', found: await findUnresponsive(db, before), note: addOutage },
+		{ kind: 'responding', found: await findResponding(db), note: endOutage }
 	] as const;
 	for (const { kind, found, note } of groups) {
 		for (const rows of Map.groupBy(found, ({ id }) => id).values()) {
@@ -225,7 +229,7 @@ async function findEarnings(context: AlertsJob, run: Run): Promise<void> {
 	if (hourAt(run.now, zone) < EARNINGS_HOUR) return;
 	// Noon of today minus a day is yesterday, also when the clocks change.
 	const day = dateAt(Date.parse(`${dateAt(run.now, zone)}T12:00:00Z`) - DAY_MS, 'UTC');
-	for (const channel of await withoutEarningsOf(database.db, day)) {
+	for (const channel of await findWithoutEarnings(database.db, day)) {
 		await queueAlert(context, run, channel, {
 			async alert() {
 				const owner = { accountId: channel.account_id };
@@ -234,19 +238,19 @@ async function findEarnings(context: AlertsJob, run: Run): Promise<void> {
 				return { kind: 'earnings', day, net: total.net, payments: total.sessions, currency };
 			},
 			event: day,
-			note: (trx) => change(trx, channel.id, { earnings_day: day })
+			note: (trx) => updateChannel(trx, channel.id, { earnings_day: day })
 		});
 	}
 }
 
 async function findReviews(context: AlertsJob, run: Run): Promise<void> {
 	const before = run.now - REVIEW_HOURS * HOUR_MS;
-	for (const channel of await waitingReviews(context.database.db, before)) {
+	for (const channel of await findWaitingReviews(context.database.db, before)) {
 		const { id, count, newest } = channel;
 		await queueAlert(context, run, channel, {
 			alert: () => ({ kind: 'reviews', count }),
 			event: `${newest}`,
-			note: (trx) => change(trx, id, { review_id: newest })
+			note: (trx) => updateChannel(trx, id, { review_id: newest })
 		});
 	}
 }
@@ -293,7 +297,7 @@ async function queueAlert(
 type ChannelRow = Selectable<AlertChannelsTable>;
 type OwnChannel = Pick<ChannelRow, 'account_id' | 'channel'>;
 
-const ofAccount = (queries: Queries, accountId: number) =>
+const findChannels = (queries: Queries, accountId: number) =>
 	queries.selectFrom('alert_channels').selectAll().where('account_id', '=', accountId).execute();
 
 /** Creates the channel, or replaces its address, which must then be confirmed. */
@@ -311,7 +315,7 @@ const storeAddress = (
 		.executeTakeFirstOrThrow();
 };
 
-const change = (queries: Queries, id: number, to: Updateable<AlertChannelsTable>) =>
+const updateChannel = (queries: Queries, id: number, to: Updateable<AlertChannelsTable>) =>
 	queries.updateTable('alert_channels').set(to).where('id', '=', id).execute();
 
 const deleteChannel = (queries: Queries, own: OwnChannel) =>
@@ -321,7 +325,7 @@ const deleteChannel = (queries: Queries, own: OwnChannel) =>
 		.execute();
 
 /** Channels that get an event: confirmed, and of an account that is not suspended. */
-const channelsFor = (queries: Reads, event: string) =>
+const selectChannels = (queries: Reads, event: string) =>
 	queries
 		.selectFrom('alert_channels')
 		.innerJoin('accounts', 'accounts.id', 'alert_channels.account_id')
@@ -331,8 +335,8 @@ const channelsFor = (queries: Reads, event: string) =>
 		.where('alert_channels.events', 'like', `%"${event}"%`);
 
 /** Gateways that stopped responding before a moment, without an alert yet, by channel. */
-const unresponsiveGateways = (queries: Reads, before: number) =>
-	channelsFor(queries, 'gateway')
+const findUnresponsive = (queries: Reads, before: number) =>
+	selectChannels(queries, 'gateway')
 		.innerJoin('routers', 'routers.owner_account_id', 'accounts.id')
 		.innerJoin('gateways', 'gateways.router_id', 'routers.id')
 		.selectAll('alert_channels')
@@ -355,8 +359,8 @@ const unresponsiveGateways = (queries: Reads, before: number) =>
 		.execute();
 
 /** Gateways with an outage alert that respond again, by channel. */
-const respondingGateways = (queries: Reads) =>
-	channelsFor(queries, 'gateway')
+const findResponding = (queries: Reads) =>
+	selectChannels(queries, 'gateway')
 		.innerJoin('alert_outages', 'alert_outages.alert_channel_id', 'alert_channels.id')
 		.innerJoin('gateways', 'gateways.id', 'alert_outages.gateway_id')
 		.innerJoin('routers', 'routers.id', 'gateways.router_id')
@@ -383,16 +387,16 @@ const endOutage = (queries: Queries, { id, gateway_id }: { id: number; gateway_i
 const forgetOutages = (queries: Queries, id: number) =>
 	queries.deleteFrom('alert_outages').where('alert_channel_id', '=', id).execute();
 
-const withoutEarningsOf = (queries: Reads, day: string) =>
-	channelsFor(queries, 'earnings')
+const findWithoutEarnings = (queries: Reads, day: string) =>
+	selectChannels(queries, 'earnings')
 		.selectAll('alert_channels')
 		.where(({ or, eb }) => or([eb('earnings_day', 'is', null), eb('earnings_day', '<', day)]))
 		.orderBy('alert_channels.id')
 		.execute();
 
 /** Channels of administrators with reviews that are open since before a moment, the newest of them without an alert. */
-const waitingReviews = (queries: Reads, before: number) =>
-	channelsFor(queries, 'reviews')
+const findWaitingReviews = (queries: Reads, before: number) =>
+	selectChannels(queries, 'reviews')
 		.innerJoin('reviews', (join) =>
 			join.on('reviews.resolved_at', 'is', null).on('reviews.opened_at', '<=', before)
 		)

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
 import { type Gateways, type RegisteredGateway, levelProblem } from './gateways/gateways.ts';
-import { adapterOf } from './gateways/registry.ts';
+import { findAdapter } from './gateways/registry.ts';
 import { isoTime, systemClock } from './platform/clock.ts';
 import { type Routers, listUnverifiedRouters } from './routers/routers.ts';
 import { existsSync } from 'node:fs';
@@ -28,13 +28,13 @@ export interface Finding {
 	advice: string | null;
 }
 
-const finding =
+const createFinding =
 	(level: 'warn' | 'FAIL') =>
 	(name: string, what: string, advice: string): Finding => ({ level, name, what, advice });
 
 export const ok = (name: string, what: string): Finding => ({ level: 'ok', name, what, advice: null });
-export const warn = finding('warn');
-export const fail = finding('FAIL');
+export const warn = createFinding('warn');
+export const fail = createFinding('FAIL');
 
 const MAX_NAMED = 5;
 /** With a larger offset, a gateway refuses Disconnect-Requests (RFC 5176) and misdates its reports. */
@@ -46,7 +46,7 @@ export async function* checkGateways(app: ChecksContext): AsyncGenerator<Finding
 	let problems = 0;
 	for await (const gateway of app.gateways.list()) {
 		count += 1;
-		for (const { level, name, what, advice } of storedFindings(app, gateway)) {
+		for (const { level, name, what, advice } of checkGateway(app, gateway)) {
 			if (level === 'ok') continue;
 			problems += 1;
 			// Only a warning, because the other gateways keep working.
@@ -69,7 +69,7 @@ export async function* checkGateways(app: ChecksContext): AsyncGenerator<Finding
 	}
 }
 
-export function* storedFindings(
+export function* checkGateway(
 	context: Pick<ChecksContext, 'clock' | 'config'>,
 	gateway: RegisteredGateway
 ): Generator<Finding> {
@@ -78,17 +78,17 @@ export function* storedFindings(
 		yield fail('secrets', 'AIRTILL_SECRET does not open its key or secrets; nothing is sold there', advice);
 		return;
 	}
-	yield* credentials(gateway);
+	yield* checkCredentials(gateway);
 	const problem = levelProblem(gateway.settings, context.config.origin);
 	if (problem !== null) yield fail('level', problem.what, problem.advice);
-	yield* lately(context, gateway);
-	yield* deviceNames(context, gateway);
-	if (gateway.clockOffsetMs !== null) yield clockFinding(gateway.clockOffsetMs);
+	yield* checkActivity(context, gateway);
+	yield* checkDeviceNames(context, gateway);
+	if (gateway.clockOffsetMs !== null) yield checkClock(gateway.clockOffsetMs);
 }
 
-function* credentials(gateway: RegisteredGateway): Generator<Finding> {
+function* checkCredentials(gateway: RegisteredGateway): Generator<Finding> {
 	const { mode, credentials: given, settings, secret, name } = gateway;
-	const { secretName } = adapterOf(gateway.kind);
+	const { secretName } = findAdapter(gateway.kind);
 	const missing = [
 		...(secretName !== null && secret === null ? [`${secretName} (--secret)`] : []),
 		...(mode === 'radius' && !given.radiusSecret ? ['RADIUS secret (--radius-secret)'] : []),
@@ -108,7 +108,7 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 /** Later, the gateway may have been configured anew. */
 const UNREAD_SHOWN_MS = 7 * DAY_MS;
 
-function* deviceNames({ clock }: Pick<ChecksContext, 'clock'>, { unreadDevice }: RegisteredGateway) {
+function* checkDeviceNames({ clock }: Pick<ChecksContext, 'clock'>, { unreadDevice }: RegisteredGateway) {
 	if (unreadDevice === null || clock.now() - unreadDevice.at > UNREAD_SHOWN_MS) return;
 	const { notation, at } = unreadDevice;
 	const what =
@@ -120,7 +120,7 @@ function* deviceNames({ clock }: Pick<ChecksContext, 'clock'>, { unreadDevice }:
 	yield warn('device names', `${what} (${isoTime(at)})`, advice);
 }
 
-function clockFinding(offsetMs: number): Finding {
+function checkClock(offsetMs: number): Finding {
 	const seconds = Math.round(offsetMs / 1000);
 	const what = `its clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
 	return Math.abs(offsetMs) <= MAX_OFFSET_MS
@@ -128,7 +128,7 @@ function clockFinding(offsetMs: number): Finding {
 		: warn('clock', what, 'let it use NTP; its reports have wrong dates, but buyers lose no time');
 }
 
-function* lately(
+function* checkActivity(
 	{ clock, config }: Pick<ChecksContext, 'clock' | 'config'>,
 	gateway: RegisteredGateway
 ): Generator<Finding> {
@@ -167,15 +167,15 @@ export async function* checkDisk({ dataDir, databaseUrl }: Config): AsyncGenerat
 		folders.set(folder, folders.has(folder) ? 'files and database' : 'database');
 		data.push(file);
 	}
-	for (const [folder, use] of folders) yield await diskFinding(folder, use);
+	for (const [folder, use] of folders) yield await checkFolder(folder, use);
 	// The server removes this access at its next start if it owns the files.
 	for (const path of data.filter(isOpenToAll)) {
 		yield warn('disk', `every user of this machine has access to ${path}`, `run chmod o= ${path}`);
 	}
 }
 
-async function diskFinding(folder: string, use: string): Promise<Finding> {
-	const existing = nearestExisting(folder);
+async function checkFolder(folder: string, use: string): Promise<Finding> {
+	const existing = findNearestExisting(folder);
 	try {
 		await access(existing, constants.R_OK | constants.W_OK | constants.X_OK);
 		const { bavail, bsize } = await statfs(existing);
@@ -191,8 +191,8 @@ async function diskFinding(folder: string, use: string): Promise<Finding> {
 }
 
 /** Airtill creates its folders when it needs them. */
-const nearestExisting = (folder: string): string =>
-	existsSync(folder) ? folder : nearestExisting(dirname(folder));
+const findNearestExisting = (folder: string): string =>
+	existsSync(folder) ? folder : findNearestExisting(dirname(folder));
 
 /** Action of the entries in the audit log. */
 export const BACKUP_ACTION = 'database.backup';
@@ -254,7 +254,7 @@ function isLocal(url: string): boolean {
 }
 
 /** Reads stored data and calls no operator. */
-export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerator<Finding> {
+export async function* checkOperators(app: ChecksContext): AsyncGenerator<Finding> {
 	for (const { id, capabilities, refund } of app.operators.all()) {
 		if (!refund) {
 			const advice = 'set its credentials for refunds, or look at /admin/reviews daily and refund by hand';
@@ -265,7 +265,7 @@ export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerato
 			yield ok('operator', `${id}: the callback address for its portal is ${url}`);
 		}
 	}
-	yield* merchantFindings(await app.payments.merchantErrors());
+	yield* checkMerchants(await app.payments.merchantErrors());
 	const { count, oldest } = await app.reviews.countOpen();
 	if (count === 0) yield ok('reviews', 'no review is open');
 	else
@@ -274,7 +274,7 @@ export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerato
 			`${count} open, the oldest since ${isoTime(oldest)}`,
 			'decide them at /admin/reviews'
 		);
-	yield* promptFindings(await app.payments.crowdedPools());
+	yield* checkPrompts(await app.payments.crowdedPools());
 	if (app.config.mode === 'live' && app.config.operators.length === 0) {
 		const what = 'no mobile-money operator is configured, so nobody can pay';
 		yield fail('operator', what, 'configure one (AIRTILL_MODE=sandbox needs none)');
@@ -287,7 +287,7 @@ const ASKED_BY = {
 	api: 'accounts of the API'
 };
 
-function* promptFindings(pools: Awaited<ReturnType<ChecksContext['payments']['crowdedPools']>>) {
+function* checkPrompts(pools: Awaited<ReturnType<ChecksContext['payments']['crowdedPools']>>) {
 	for (const pool of pools) {
 		const what = `too many payment prompts of the last 15 minutes are unpaid: ${ASKED_BY[pool]} that have not paid in 24 hours get no more`;
 		yield warn('prompts', what, 'find out who sends them, or raise UNPAID_PROMPTS_TOTAL');
@@ -296,7 +296,7 @@ function* promptFindings(pools: Awaited<ReturnType<ChecksContext['payments']['cr
 
 const MAX_QUOTE_LENGTH = 200;
 
-function* merchantFindings(
+function* checkMerchants(
 	errors: Awaited<ReturnType<ChecksContext['payments']['merchantErrors']>>
 ): Generator<Finding> {
 	const byOperator = Map.groupBy(errors, ({ operator }) => operator);
@@ -327,7 +327,7 @@ export const createChecks = (context: ChecksContext) => ({
 		const groups = {
 			disk: checkDisk(config),
 			backup: checkBackup(config, context.database),
-			operator: storedOperatorFindings(context),
+			operator: checkOperators(context),
 			// A remote API has its own routers and gateways.
 			...(config.remoteApi ? {} : { gateways: checkGateways(context) }),
 			address: checkAddresses(config, proxy)

@@ -5,13 +5,13 @@ import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
 import { type Routers, findRouterOrThrow } from '#lib/server/routers/routers.ts';
-import { UNKNOWN, portalAddress } from './gateways/config-text.ts';
+import { UNKNOWN, parsePortalAddress } from './gateways/config-text.ts';
 import type { ConfigPart, GatewayStatus, GatewayTransport } from './gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from './gateways/gateways.ts';
 import { refuseUnreadable } from './gateways/gateway-record.ts';
-import { adapterOf } from './gateways/registry.ts';
+import { findAdapter } from './gateways/registry.ts';
 import { type GatewayChange, type GatewayInput, NO_SETTINGS } from './gateways/settings.ts';
-import { gatewayStatus } from './gateways/status.ts';
+import { fetchGatewayStatus } from './gateways/status.ts';
 import type { Author } from '#lib/server/audit.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { gatewaySecret } from '#lib/server/platform/ids.ts';
@@ -24,8 +24,8 @@ export function createGatewaySetup(context: GatewaySetupContext) {
 	return {
 		add: bind(addGateway),
 		change: bind(changeGateway),
-		configOf: bind(configOf),
-		statusOf: bind(statusOf),
+		configOf: bind(renderGatewayConfig),
+		statusOf: bind(readGatewayStatus),
 		owner: ownerGateways(context)
 	};
 }
@@ -75,7 +75,7 @@ async function changeGateway(
 }
 
 /** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws InputError without them */
-async function configOf(
+async function renderGatewayConfig(
 	{ config, database }: GatewaySetupContext,
 	gateway: RegisteredGateway,
 	{
@@ -86,18 +86,18 @@ async function configOf(
 ): Promise<ConfigPart[]> {
 	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
 	const router = await findRouterOrThrow(database.db, gateway.routerId);
-	return adapterOf(gateway.kind).configFor(gateway, {
-		...{ portal: portalAddress({ origin, port: config.port }), apiOrigin, radiusServer, gateway },
+	return findAdapter(gateway.kind).configFor(gateway, {
+		...{ portal: parsePortalAddress({ origin, port: config.port }), apiOrigin, radiusServer, gateway },
 		router: { ssid: router.ssid, hidden: router.hidden === 1, accessKind: router.access_kind }
 	});
 }
 
 /** Calls the gateway. Returns null for a gateway that Airtill does not call. Does not count as a response. */
-async function statusOf(
+async function readGatewayStatus(
 	{ gateways, transport }: Pick<GatewaySetupContext, 'gateways' | 'transport'>,
 	gateway: RegisteredGateway
 ): Promise<GatewayStatus | null> {
-	const status = await gatewayStatus(gateway, transport);
+	const status = await fetchGatewayStatus(gateway, transport);
 	const clockOffsetMs = status?.clockOffsetMs ?? null;
 	if (clockOffsetMs !== null) await gateways.recordStatus(gateway, { clockOffsetMs });
 	return status;
@@ -121,20 +121,20 @@ interface Change {
 function ownerGateways(services: GatewaySetupContext) {
 	const bind = binder({ ...services, testing: new Set<number>() });
 	return {
-		isOwn,
-		inputOf: ownInputOf,
-		inputVersion,
-		secretsVersion,
-		add: bind(add),
-		change: bind(change),
-		rotate: bind(rotate),
-		remove: bind(remove),
-		configOf: bind(showConfig),
-		test: bind(test)
+		isOwn: isOwnGateway,
+		inputOf: readOwnInput,
+		inputVersion: computeInputVersion,
+		secretsVersion: computeSecretsVersion,
+		add: bind(addOwnGateway),
+		change: bind(changeOwnGateway),
+		rotate: bind(rotateOwnGateway),
+		remove: bind(removeOwnGateway),
+		configOf: bind(showOwnGatewayConfig),
+		test: bind(testOwnGateway)
 	};
 }
 
-const record = (
+const recordGatewayChange = (
 	{ audit }: OwnerContext,
 	trx: Tx,
 	{ by, note }: Author,
@@ -147,14 +147,14 @@ const record = (
 	});
 
 /** @throws InputError with every wrong field; field `limit` if the router has MAX_OWN_GATEWAYS */
-async function add(
+async function addOwnGateway(
 	context: OwnerContext,
 	named: { name: string; routerId: number; kind: OwnKind },
 	own: OwnInput,
 	{ origin, author }: Change
 ): Promise<RegisteredGateway> {
 	const { gateways } = context;
-	const { gateway } = await addGateway(context, ownInput(named, own, origin), async (trx, added) => {
+	const { gateway } = await addGateway(context, buildOwnInput(named, own, origin), async (trx, added) => {
 		if ((await gateways.ofRouter(trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
 			throw new InputError([{ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` }]);
 		}
@@ -162,7 +162,7 @@ async function add(
 			throw new InputError([{ field: 'access', reason: 'only portal_login works with this gateway' }]);
 		}
 		await refuseShared(context, trx, added);
-		await record(context, trx, author, 'added', added);
+		await recordGatewayChange(context, trx, author, 'added', added);
 	});
 	return gateway;
 }
@@ -172,7 +172,7 @@ async function add(
  * @param version of the input that the form showed; '' if it is not known
  * @throws InputError with every wrong field; field `moved` if the input is newer
  */
-const change = (
+const changeOwnGateway = (
 	context: OwnerContext,
 	gateway: RegisteredGateway,
 	own: OwnInput,
@@ -180,13 +180,13 @@ const change = (
 	version = ''
 ) =>
 	context.access.changeGateway(gateway.id, ownChange(gateway, own), async (trx, after) => {
-		const current = inputVersion(gateway);
+		const current = computeInputVersion(gateway);
 		// They are the same if the form was sent twice.
-		if (version !== '' && version !== current && inputVersion(after) !== current) {
+		if (version !== '' && version !== current && computeInputVersion(after) !== current) {
 			throw new InputError([{ field: 'moved', reason: 'somebody else has changed the gateway' }]);
 		}
 		await refuseShared(context, trx, after);
-		await record(context, trx, author, 'changed', after);
+		await recordGatewayChange(context, trx, author, 'changed', after);
 	});
 
 /**
@@ -194,7 +194,7 @@ const change = (
  * @param apiKey UniFi: the new key of the console
  * @throws InputError
  */
-function rotate(
+function rotateOwnGateway(
 	context: OwnerContext,
 	gateway: RegisteredGateway,
 	apiKey: string,
@@ -207,28 +207,34 @@ function rotate(
 		apiKey: kind === 'opennds' ? null : kind === 'mikrotik' ? gatewaySecret() : apiKey,
 		apiUser: kind === 'mikrotik' ? (credentials.apiUser ?? ROUTER_OS_USER) : null
 	};
-	return context.gateways.rotate(id, rotation, (trx) => record(context, trx, author, 'rotated', gateway));
+	return context.gateways.rotate(id, rotation, (trx) =>
+		recordGatewayChange(context, trx, author, 'rotated', gateway)
+	);
 }
 
 /** @throws InputError with the field `in_use` while buyers need it, otherwise if an offer needs it */
-const remove = (context: OwnerContext, gateway: RegisteredGateway, author: Author) =>
-	context.access.removeForOwner(gateway, (trx) => record(context, trx, author, 'removed', gateway));
+const removeOwnGateway = (context: OwnerContext, gateway: RegisteredGateway, author: Author) =>
+	context.access.removeForOwner(gateway, (trx) =>
+		recordGatewayChange(context, trx, author, 'removed', gateway)
+	);
 
 /** Returns the configuration with its secrets, and records who saw it. */
-async function showConfig(
+async function showOwnGatewayConfig(
 	context: OwnerContext,
 	gateway: RegisteredGateway,
 	{ origin, author }: Change
 ): Promise<ConfigPart[]> {
-	const parts = await configOf(context, gateway, { origin });
-	await context.database.transact((trx) => record(context, trx, author, 'config_shown', gateway));
+	const parts = await renderGatewayConfig(context, gateway, { origin });
+	await context.database.transact((trx) =>
+		recordGatewayChange(context, trx, author, 'config_shown', gateway)
+	);
 	return gateway.kind === 'opennds'
 		? [installScript(parts, new URL(origin).hostname, gateway.settings.level ?? 1), ...notesOf(parts)]
 		: parts;
 }
 
 /** Tests a gateway, once at a time. */
-async function test(
+async function testOwnGateway(
 	context: OwnerContext,
 	gateway: RegisteredGateway
 ): Promise<{ result: TestResult; problems: readonly string[] }> {
@@ -241,7 +247,7 @@ async function test(
 	if (testing.has(gateway.id)) return { result: 'busy', problems: [] };
 	testing.add(gateway.id);
 	try {
-		const status = await statusOf(context, gateway);
+		const status = await readGatewayStatus(context, gateway);
 		const problems = status?.problems ?? [];
 		if (!status?.reachable) return { result: 'unreachable', problems };
 		return { result: problems.length === 0 ? 'ready' : 'unready', problems };
@@ -251,10 +257,11 @@ async function test(
 }
 
 /** Names what a form shows of a gateway. */
-const inputVersion = (gateway: RegisteredGateway): string => sha256(JSON.stringify(ownInputOf(gateway)));
+const computeInputVersion = (gateway: RegisteredGateway): string =>
+	sha256(JSON.stringify(readOwnInput(gateway)));
 
 /** Names its secrets, so that a form that comes again replaces none. */
-const secretsVersion = ({ secret, credentials }: RegisteredGateway): string =>
+const computeSecretsVersion = ({ secret, credentials }: RegisteredGateway): string =>
 	sha256(JSON.stringify([secret, credentials]));
 
 export type TestResult = 'ready' | 'unready' | 'unreachable' | 'seen' | 'unseen' | 'busy';
@@ -297,10 +304,10 @@ export interface OwnInput {
 
 const ROUTER_OS_USER = 'airtill';
 
-const listOf = (text: string) => text.split(/[\s,;]+/).filter((one) => one !== '');
+const splitList = (text: string) => text.split(/[\s,;]+/).filter((one) => one !== '');
 
 /** @param origin address of this installation: with https, openNDS needs level 4 */
-function ownInput(
+function buildOwnInput(
 	{ name, routerId, kind }: { name: string; routerId: number; kind: OwnKind },
 	own: OwnInput,
 	origin: string
@@ -309,7 +316,7 @@ function ownInput(
 	return {
 		...NO_SETTINGS,
 		...{ name, routerId, kind },
-		...settingsOf(kind, own),
+		...buildOwnSettings(kind, own),
 		...(kind === 'opennds' && { level: origin.startsWith('https:') ? '4' : '1' }),
 		...(isRouterOs && { control: 'rest', apiUser: ROUTER_OS_USER, apiKey: gatewaySecret() }),
 		...(kind === 'unifi' && { apiKey: own.apiKey || null })
@@ -318,22 +325,22 @@ function ownInput(
 
 /** Secrets stay, see `rotate`. */
 const ownChange = ({ kind }: RegisteredGateway, own: OwnInput): GatewayChange =>
-	settingsOf(kind as OwnKind, own);
+	buildOwnSettings(kind as OwnKind, own);
 
-function settingsOf(kind: OwnKind, { loginHost, api, apiCertificate, site, accessPoints }: OwnInput) {
+function buildOwnSettings(kind: OwnKind, { loginHost, api, apiCertificate, site, accessPoints }: OwnInput) {
 	return {
-		...(kind !== 'unifi' && { loginHosts: listOf(loginHost) }),
+		...(kind !== 'unifi' && { loginHosts: splitList(loginHost) }),
 		...(kind !== 'opennds' && { api: api || null, apiCertificate: apiCertificate || null, publicApi: true }),
-		...(kind === 'unifi' && { site: site || null, accessPoints: listOf(accessPoints) })
+		...(kind === 'unifi' && { site: site || null, accessPoints: splitList(accessPoints) })
 	};
 }
 
-const ownInputOf = ({ loginHosts, settings }: RegisteredGateway): OwnInput => ({
+const readOwnInput = ({ loginHosts, settings }: RegisteredGateway): OwnInput => ({
 	...{ loginHost: loginHosts.join(' '), api: settings.api ?? '', apiKey: '' },
 	...{ apiCertificate: settings.apiCertificate ?? '', site: settings.site ?? '' },
 	accessPoints: (settings.accessPoints ?? []).join(' ')
 });
 
 /** False if an administrator has given it a key, which its router's owner must not see or send elsewhere. */
-const isOwn = ({ kind, settings }: RegisteredGateway): boolean =>
+const isOwnGateway = ({ kind, settings }: RegisteredGateway): boolean =>
 	kind === 'opennds' || settings.publicApi === true;

@@ -9,9 +9,9 @@ import type { Caller } from '#lib/server/accounts/accounts.ts';
 import {
 	type Gateways,
 	type RegisteredGateway,
-	maxSpeedKbps,
-	unheldData,
-	unheldSpeed
+	computeMaxSpeedKbps,
+	explainUnheldData,
+	explainUnheldSpeed
 } from './gateways/gateways.ts';
 import { isoTime } from './platform/clock.ts';
 import { AppError, InputError, validationFailed } from './platform/errors.ts';
@@ -303,7 +303,7 @@ const NOUNS: Readonly<Record<Limit, string>> = {
 const GATEWAY_DETAILS = {
 	no_limits_with_enterprise: () => 'holds no limits with wpa_enterprise.',
 	too_fast: (_noun: string, gateway: RegisteredGateway) =>
-		`takes limits of up to ${maxSpeedKbps(gateway)} kbit/s.`,
+		`takes limits of up to ${computeMaxSpeedKbps(gateway)} kbit/s.`,
 	needs_script: () =>
 		'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install the script of its configuration.',
 	needs_address: (noun: string) => `can limit ${noun} only with an address for Disconnect-Requests (--nas).`,
@@ -362,8 +362,8 @@ function unheldReason(
 ): keyof typeof GATEWAY_DETAILS | null {
 	// With EAP, FreeRADIUS sends the gateway only the end of a pass. RouterOS may not support Disconnect-Requests for it.
 	if (access === 'wpa_enterprise' && gateway.kind === 'mikrotik') return 'no_limits_with_enterprise';
-	if (field === 'data_limit_mb') return unheldData(gateway, access, offer.max_devices ?? most);
-	return unheldSpeed(gateway, offer[field] ?? 0);
+	if (field === 'data_limit_mb') return explainUnheldData(gateway, access, offer.max_devices ?? most);
+	return explainUnheldSpeed(gateway, offer[field] ?? 0);
 }
 
 /** The columns of a CSV file; their names and units are those of the API. */

@@ -1,7 +1,7 @@
 /** Passes with a data limit at gateways that report by RADIUS: what counts, and what happens when no data is left. */
 import { describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
-import { problemOf } from '../../../src/lib/server/gateways/fields.ts';
+import { classifyProblem } from '../../../src/lib/server/gateways/fields.ts';
 import type { RadiusAnswer } from '../../support/gateways/radius-calls.ts';
 import { BOTH_DATABASES, eventually } from '../../support/server/fixture.ts';
 import { CHILLI_ROUTER, MB, newMac, ROUTER, useData } from './use-data.ts';
@@ -38,7 +38,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			);
 			const refused = await calls().authorize(user, mac);
 			expect(refused.status).toBe(401);
-			expect(problemOf(messageOf(refused))).toBe('time-over');
+			expect(classifyProblem(messageOf(refused))).toBe('time-over');
 		}
 		expect(await fixture().api.getPayment(payment.id)).toMatchObject({ status: 'success', applied: true });
 		// Reports of devices that are still leaving.

@@ -1,7 +1,7 @@
 /** Logins that FreeRADIUS' rlm_rest asks about, on both databases; tests/gateways has FreeRADIUS itself. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
-import { problemOf } from '../../../src/lib/server/gateways/fields.ts';
+import { classifyProblem } from '../../../src/lib/server/gateways/fields.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
@@ -60,7 +60,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.postAuth(user, FIRST)).status).toBe(204);
 		for (const refused of [await calls.authorize(user, SECOND), await calls.postAuth(user, SECOND)]) {
 			expect(refused.status).toBe(401);
-			expect(problemOf(messageOf(refused))).toBe('too-many-devices');
+			expect(classifyProblem(messageOf(refused))).toBe('too-many-devices');
 		}
 	});
 
@@ -173,7 +173,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		for (const { user } of [ended, short]) {
 			for (const refused of [await calls.authorize(user, FIRST), await calls.postAuth(user, FIRST)]) {
 				expect(refused.status).toBe(401);
-				expect(problemOf(messageOf(refused))).toBe('time-over');
+				expect(classifyProblem(messageOf(refused))).toBe('time-over');
 			}
 		}
 	});

@@ -1,10 +1,10 @@
 /** Packets of dynamic authorisation: fixed vectors, made with Python's hashlib from RFC 5176 and 3579. */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { readResponse, requestPacket } from '../../../src/lib/server/access/radius/packet.ts';
+import { readResponse, encodeRequest } from '../../../src/lib/server/access/radius/packet.ts';
 
 const SECRET = 'xyzzy5461';
-const request = requestPacket(
+const request = encodeRequest(
 	'disconnect',
 	7,
 	{ userName: 's12', acctSessionId: '8000000a', eventTimestamp: 1_700_000_000 },
@@ -18,7 +18,7 @@ it('a Disconnect-Request is this one, byte by byte', () => {
 });
 
 it('a CoA-Request says how long, and which connection', () => {
-	const packet = requestPacket(
+	const packet = encodeRequest(
 		'coa',
 		255,
 		{ sessionTimeout: 3600, framedIp: '10.0.0.9', eventTimestamp: 1 },
@@ -29,7 +29,7 @@ it('a CoA-Request says how long, and which connection', () => {
 });
 
 it('what is too long for an attribute is left out', () => {
-	const packet = requestPacket('coa', 1, { userName: 'x'.repeat(254), eventTimestamp: 1 }, SECRET);
+	const packet = encodeRequest('coa', 1, { userName: 'x'.repeat(254), eventTimestamp: 1 }, SECRET);
 	expect(packet.length).toBe(20 + 18 + 6);
 });
 

@@ -1,11 +1,11 @@
 /** Redirects of CoovaChilli and UniFi, as real gateways send them. */
 import { describe, expect, it } from 'vitest';
 import type { GatewayFacts } from '../../../src/lib/server/gateways/gateway.ts';
-import { adapterOf } from '../../../src/lib/server/gateways/registry.ts';
+import { findAdapter } from '../../../src/lib/server/gateways/registry.ts';
 import { ACCESS, finished, get, md5, refusal, SECRET } from '../../support/gateways/entries.ts';
 
 describe('CoovaChilli', () => {
-	const coova = adapterOf('coova');
+	const coova = findAdapter('coova');
 	const facts: GatewayFacts = {
 		loginHosts: ['10.1.0.1'],
 		secret: SECRET,
@@ -106,7 +106,7 @@ describe('CoovaChilli', () => {
 });
 
 describe('UniFi', () => {
-	const unifi = adapterOf('unifi');
+	const unifi = findAdapter('unifi');
 	const facts: GatewayFacts = {
 		loginHosts: [],
 		secret: null,

@@ -1,11 +1,11 @@
 /** Redirects of MikroTik, as real gateways send them. */
 import { describe, expect, it } from 'vitest';
 import { EntryRefused, type GatewayFacts } from '../../../src/lib/server/gateways/gateway.ts';
-import { adapterOf } from '../../../src/lib/server/gateways/registry.ts';
+import { findAdapter } from '../../../src/lib/server/gateways/registry.ts';
 import { ACCESS, finished, get, md5, post, refusal } from '../../support/gateways/entries.ts';
 
 describe('MikroTik', () => {
-	const mikrotik = adapterOf('mikrotik');
+	const mikrotik = findAdapter('mikrotik');
 	const facts: GatewayFacts = {
 		loginHosts: ['10.5.50.1', 'wifi.example'],
 		secret: null,

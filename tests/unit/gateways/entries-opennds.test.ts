@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayFacts } from '../../../src/lib/server/gateways/gateway.ts';
 import { signsInBrowser } from '../../../src/lib/server/gateways/gateway-record.ts';
-import { adapterOf } from '../../../src/lib/server/gateways/registry.ts';
+import { findAdapter } from '../../../src/lib/server/gateways/registry.ts';
 import { ACCESS, finished, get, refusal, SECRET, sha256 } from '../../support/gateways/entries.ts';
 
 describe('openNDS', () => {
-	const opennds = adapterOf('opennds');
+	const opennds = findAdapter('opennds');
 	const facts: GatewayFacts = {
 		loginHosts: ['192.168.8.1'],
 		secret: SECRET,

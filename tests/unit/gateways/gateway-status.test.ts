@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { GatewayTransport } from '../../../src/lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '../../../src/lib/server/gateways/gateways.ts';
-import { gatewayStatus } from '../../../src/lib/server/gateways/status.ts';
+import { fetchGatewayStatus } from '../../../src/lib/server/gateways/status.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -48,7 +48,7 @@ function slowTransport() {
 
 it('ends after twelve seconds, and makes no further call', async () => {
 	const { asked, transport } = slowTransport();
-	const status = gatewayStatus(unifi, transport);
+	const status = fetchGatewayStatus(unifi, transport);
 	await vi.advanceTimersByTimeAsync(12_000);
 	expect(await status).toMatchObject({
 		...{ reachable: false, isUsable: false },
@@ -60,7 +60,7 @@ it('ends after twelve seconds, and makes no further call', async () => {
 
 it('asks nothing of a gateway whose secrets cannot be read', async () => {
 	const { asked, transport } = slowTransport();
-	const status = await gatewayStatus({ ...unifi, unreadable: ['--api-key-file FILE'] }, transport);
+	const status = await fetchGatewayStatus({ ...unifi, unreadable: ['--api-key-file FILE'] }, transport);
 	expect(status?.problems.join()).toContain('gateways rotate console --api-key-file FILE');
 	expect([status?.reachable, asked]).toEqual([false, []]);
 });

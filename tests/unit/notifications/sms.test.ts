@@ -1,11 +1,11 @@
 /** The text of an SMS, its price in parts, and the request of the generic provider. */
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../../src/lib/server/platform/http-client.ts';
-import { httpProvider, partsOf, smsText } from '../../../src/lib/server/notifications/sms.ts';
+import { httpProvider, countSmsParts, formatSmsText } from '../../../src/lib/server/notifications/sms.ts';
 
 it('typographic characters, which double the price, become plain ones', () => {
-	const text = smsText('UGX\u00a04,500 “Wi\u2011Fi” isn’t\u2060 \u2066x\u2069');
-	expect([text, partsOf(text)]).toEqual([`UGX 4,500 "Wi-Fi" isn't x`, 1]);
+	const text = formatSmsText('UGX\u00a04,500 “Wi\u2011Fi” isn’t\u2060 \u2066x\u2069');
+	expect([text, countSmsParts(text)]).toEqual([`UGX 4,500 "Wi-Fi" isn't x`, 1]);
 });
 
 it.each([
@@ -18,7 +18,7 @@ it.each([
 	['አ'.repeat(71), 2],
 	['€'.repeat(135), 3]
 ])('a text counts as its parts (%#)', (text, parts) => {
-	expect(partsOf(text)).toBe(parts);
+	expect(countSmsParts(text)).toBe(parts);
 });
 
 describe('the generic provider', () => {

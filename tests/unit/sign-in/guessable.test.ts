@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { guessProblem } from '../../../src/lib/server/authentication/guessable.ts';
+import { findGuessProblem } from '../../../src/lib/server/authentication/guessable.ts';
 
 const EMAIL = 'amina.okello@cafe-nile.example';
 
@@ -30,7 +30,7 @@ it.each([
 	['zxcvbn654321', 'common'],
 	['abcdefgh1234', 'common']
 ])('refuses %s', async (password, reason) => {
-	expect(await guessProblem(password, EMAIL)).toBe(reason);
+	expect(await findGuessProblem(password, EMAIL)).toBe(reason);
 });
 
 it.each([
@@ -42,5 +42,5 @@ it.each([
 	'x8273645128374',
 	'ኢትዮጵያ ውስጥ ቡና እወዳለሁ'
 ])('takes %s', async (password) => {
-	expect(await guessProblem(password, EMAIL)).toBeNull();
+	expect(await findGuessProblem(password, EMAIL)).toBeNull();
 });

@@ -2,13 +2,13 @@ import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { Moved } from '#lib/server/gateways/captive-sessions.ts';
 import { binder } from '../platform/bind.ts';
-import { account } from './radius/accounting.ts';
+import { recordAccounting } from './radius/accounting.ts';
 import { fenceHandlers } from '../jobs.ts';
-import { accepted, authorize } from './radius/authorize.ts';
+import { acceptLogin, authorizeLogin } from './radius/authorize.ts';
 import { probeRadiusGateway, runConnectionJob } from './radius/connections.ts';
 import { createPskCandidates } from './radius/psk-candidates.ts';
 import { admitClient, confirmClient, endClient, fetchGrants } from './opennds-clients.ts';
-import { deviceState } from './device-slots.ts';
+import { findDeviceState } from './device-slots.ts';
 import {
 	ACTIVATION_JOB,
 	UNCONFIRMED_JOB,
@@ -19,16 +19,21 @@ import {
 } from './job-kinds.ts';
 import {
 	type AccessContext,
-	activationTimeout,
+	refundUnactivated,
 	awaitRouter,
 	letInDevice,
 	movePass,
-	passesOfPurchase,
+	findPassesOfPurchase,
 	refundUnconfirmed
 } from './provisioning.ts';
 import type { PassRow } from '../passes/passes.ts';
-import { changeGateway, gatewayAdded, removeForOwner, removeGateway } from './gateway-changes.ts';
-import { LATE_REDIRECT_MS, pendingAt, requestAgain, runGrantJob } from './grants.ts';
+import {
+	changeGatewaySettings,
+	requestUsersAtGateway,
+	removeGatewayForOwner,
+	removeGateway
+} from './gateway-changes.ts';
+import { LATE_REDIRECT_MS, countPendingGrants, requestAgain, runGrantJob } from './grants.ts';
 import { createConcurrencyLimit } from './gateway-calls.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots.ts';
@@ -48,24 +53,24 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 	const bind = binder(context);
 	return {
 		fetchGrants: bind(fetchGrants),
-		purchaseOpened: bind(purchaseOpened),
-		deviceReturned: bind(deviceReturned),
+		purchaseOpened: bind(letInBuyer),
+		deviceReturned: bind(requestDeviceAgain),
 		scheduleGatewayAdded: bind(scheduleGatewayAdded),
-		changeGateway: bind(changeGateway),
+		changeGateway: bind(changeGatewaySettings),
 		move: bind(movePurchase),
-		stateOf: bind(deviceState),
-		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
+		stateOf: bind(findDeviceState),
+		radius: { authorize: bind(authorizeLogin), accepted: bind(acceptLogin), account: bind(recordAccounting) },
 		admitClient: bind(admitClient),
 		confirmClient: bind(confirmClient),
 		endClient: bind(endClient),
-		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
+		pendingAt: (gatewayId: number) => countPendingGrants(context.database.db, gatewayId),
 		remove: bind(removeGateway),
-		removeForOwner: bind(removeForOwner),
+		removeForOwner: bind(removeGatewayForOwner),
 		probeRadiusGateway: bind(probeRadiusGateway),
 		jobs: fenceHandlers(context, {
 			[GRANT_JOB]: runGrantJob,
-			[GATEWAY_JOB]: gatewayAdded,
-			[ACTIVATION_JOB]: activationTimeout,
+			[GATEWAY_JOB]: requestUsersAtGateway,
+			[ACTIVATION_JOB]: refundUnactivated,
 			[AWAIT_ROUTER_JOB]: awaitRouter,
 			[UNCONFIRMED_JOB]: refundUnconfirmed,
 			[CONNECTION_JOB]: runConnectionJob
@@ -73,12 +78,15 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 	};
 }
 
-async function purchaseOpened(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
-	await eachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
+async function letInBuyer(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
+	await forEachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
 }
 
 /** Its gateway redirected the device, so it has forgotten the grants that it has confirmed. */
-const deviceReturned = (context: AccessContext, device: { gatewayId: number; mac: string }): Promise<void> =>
+const requestDeviceAgain = (
+	context: AccessContext,
+	device: { gatewayId: number; mac: string }
+): Promise<void> =>
 	context.database.transact((trx) =>
 		requestAgain(context, trx, { ...device, grantedBefore: context.clock.now() - LATE_REDIRECT_MS })
 	);
@@ -89,7 +97,7 @@ async function movePurchase(
 	tokenHash: string,
 	record?: (trx: Tx) => Promise<void>
 ): Promise<Moved> {
-	const results = await eachPass(context, tokenHash, async (trx, pass) => {
+	const results = await forEachPass(context, tokenHash, async (trx, pass) => {
 		const result = await movePass(context, trx, pass, { isHelp: record !== undefined });
 		if (result === 'moved') await record?.(trx);
 		return result;
@@ -98,14 +106,14 @@ async function movePurchase(
 	return isMoved ? 'moved' : (results.find((one) => one !== 'no_device') ?? 'no_device');
 }
 
-const eachPass = <T>(
+const forEachPass = <T>(
 	context: AccessContext,
 	tokenHash: string,
 	work: (trx: Tx, pass: PassRow) => Promise<T>
 ): Promise<T[]> =>
 	context.database.transact(async (trx) => {
 		const done: T[] = [];
-		const passes = await passesOfPurchase(trx, tokenHash, context.clock.now());
+		const passes = await findPassesOfPurchase(trx, tokenHash, context.clock.now());
 		for (const pass of passes) done.push(await work(trx, pass));
 		return done;
 	});

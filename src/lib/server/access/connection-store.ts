@@ -11,7 +11,7 @@ export const findConnection = (queries: Reads, id: number): Promise<ConnectionRo
 	first(queries.selectFrom('connections').selectAll().where('id', '=', id));
 
 /** A gateway can be several access servers with their own ids: the server or the device must match. */
-export async function connectionOf(
+export async function findReportedConnection(
 	queries: Queries,
 	gatewayId: number,
 	{ session, nas_address, nas_identifier, mac }: AccountingReport
@@ -49,21 +49,21 @@ export const forgetAttempts = (queries: Queries, passId: number) =>
 		.where('disconnect_attempts', '>', 0)
 		.execute();
 
-const open = (queries: Queries) =>
+const selectOpenConnections = (queries: Queries) =>
 	queries.selectFrom('connections').selectAll().where('stopped_at', 'is', null);
 
-export function openConnections(queries: Queries, { passId, mac }: { passId: number; mac?: string }) {
-	const found = open(queries).where('pass_id', '=', passId);
+export function findOpenConnections(queries: Queries, { passId, mac }: { passId: number; mac?: string }) {
+	const found = selectOpenConnections(queries).where('pass_id', '=', passId);
 	return (mac === undefined ? found : found.where('mac', '=', mac)).execute();
 }
 
 /** Counts open connections without a MAC address. */
-export async function unnamedConnections(
+export async function countUnnamedConnections(
 	queries: Queries,
 	passId: number,
 	reportedWithin: TimeWindow
 ): Promise<number> {
-	const found = await open(queries)
+	const found = await selectOpenConnections(queries)
 		.where('pass_id', '=', passId)
 		.where('mac', 'is', null)
 		.where('seen_at', '>', reportedWithin.after)
@@ -81,12 +81,12 @@ export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> 
 			.where('disconnect_state', '=', 'done')
 	);
 
-export const openConnectionsAt = (
+export const findOpenConnectionsAt = (
 	queries: Queries,
 	gatewayId: number,
 	{ nas_address, nas_identifier, at }: AccountingReport & { at: number }
 ) =>
-	open(queries)
+	selectOpenConnections(queries)
 		.where('gateway_id', '=', gatewayId)
 		.where('nas_address', nas_address === null ? 'is' : '=', nas_address)
 		.where('nas_identifier', nas_identifier === null ? 'is' : '=', nas_identifier)
@@ -99,7 +99,7 @@ export const isConnected = (
 	device: { passId: number; gatewayId: number; mac: string; since: number }
 ): Promise<boolean> =>
 	exists(
-		open(queries)
+		selectOpenConnections(queries)
 			.where('pass_id', '=', device.passId)
 			.where('gateway_id', '=', device.gatewayId)
 			.where('mac', '=', device.mac)

@@ -1,10 +1,10 @@
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
 import type { Jobs } from '../jobs.ts';
 import { CONNECTION_JOB } from './job-kinds.ts';
-import { LATE_REDIRECT_MS, otherMacs, wantedGrantsOf } from './grants.ts';
-import { isConnected, openConnections, unnamedConnections } from './connection-store.ts';
+import { LATE_REDIRECT_MS, listOtherMacs, findWantedGrants } from './grants.ts';
+import { isConnected, findOpenConnections, countUnnamedConnections } from './connection-store.ts';
 import type { DeviceState } from '#lib/server/gateways/captive-sessions.ts';
-import { type AccessContext, passesOfPurchase } from './provisioning.ts';
+import { type AccessContext, findPassesOfPurchase } from './provisioning.ts';
 import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
 import { exists, first } from '#lib/server/db/queries.ts';
 import type { DeviceSlotsTable } from '#lib/server/db/schema.ts';
@@ -23,14 +23,14 @@ export const INTERIM_SECONDS = 60;
 export const REPORT_LIFETIME_MS = 3 * INTERIM_SECONDS * 1000;
 
 /** The span of current reports. A later report was stored before the clock was set back. */
-export const currentReports = (now: number): TimeWindow => ({
+export const computeReportWindow = (now: number): TimeWindow => ({
 	after: now - REPORT_LIFETIME_MS,
 	before: now + REPORT_LIFETIME_MS
 });
 
 function isThere({ reported_at: reportedAt, expected_until: expectedUntil }: SlotRow, now: number) {
 	if (expectedUntil !== null) return expectedUntil > now;
-	const { after, before } = currentReports(now);
+	const { after, before } = computeReportWindow(now);
 	return reportedAt > after && reportedAt <= before;
 }
 
@@ -52,16 +52,16 @@ export async function hasRoom(
 	now: number
 ): Promise<boolean> {
 	if (order.mac === null) return !(await isFull(queries, order, now));
-	const slots = await slotsOf(queries, order.passId);
+	const slots = await findSlots(queries, order.passId);
 	if (slots.some(({ mac }) => mac === order.mac)) return true;
 	return (await countOthers(queries, slots, { ...order, mac: order.mac }, now)) < order.maxDevices;
 }
 
-export const slotsInUse = async (queries: Queries, passId: number, now: number): Promise<SlotRow[]> =>
-	(await slotsOf(queries, passId)).filter((one) => isThere(one, now));
+export const findSlotsInUse = async (queries: Queries, passId: number, now: number): Promise<SlotRow[]> =>
+	(await findSlots(queries, passId)).filter((one) => isThere(one, now));
 
 export const holdsSlot = async (queries: Reads, passId: number, mac: string): Promise<boolean> =>
-	(await slotsOf(queries, passId)).some((own) => own.mac === mac);
+	(await findSlots(queries, passId)).some((own) => own.mac === mac);
 
 /** For a device that its gateway does not name. */
 async function isFull(
@@ -69,8 +69,8 @@ async function isFull(
 	{ passId, maxDevices }: Pick<SlotOrder, 'passId' | 'maxDevices'>,
 	now: number
 ): Promise<boolean> {
-	const { length: named } = await slotsInUse(queries, passId, now);
-	return named + (await unnamedConnections(queries, passId, currentReports(now))) >= maxDevices;
+	const { length: named } = await findSlotsInUse(queries, passId, now);
+	return named + (await countUnnamedConnections(queries, passId, computeReportWindow(now))) >= maxDevices;
 }
 
 /**
@@ -83,10 +83,10 @@ async function countOthers(
 	{ passId, mac }: { passId: number; mac: string },
 	now: number
 ): Promise<number> {
-	const wanted = await wantedGrantsOf(queries, passId);
+	const wanted = await findWantedGrants(queries, passId);
 	const confirmed = wanted.filter(({ confirmed_end_at: endsAt }) => (endsAt ?? 0) > now);
-	const named = otherMacs([...slots.filter((one) => isThere(one, now)), ...confirmed], mac);
-	return Math.max(named.size, await unnamedConnections(queries, passId, currentReports(now)));
+	const named = listOtherMacs([...slots.filter((one) => isThere(one, now)), ...confirmed], mac);
+	return Math.max(named.size, await countUnnamedConnections(queries, passId, computeReportWindow(now)));
 }
 
 /**
@@ -103,8 +103,8 @@ export async function takeSlot(
 ): Promise<boolean> {
 	const { passId, gatewayId, maxDevices } = order;
 	if (order.mac === null && (await isFull(trx, order, now))) return false;
-	const slots = await slotsOf(trx, passId);
-	const mac = order.mac ?? freeName(slots);
+	const slots = await findSlots(trx, passId);
+	const mac = order.mac ?? findFreeName(slots);
 	const own = slots.find((one) => one.mac === mac);
 	const there = { gateway_id: gatewayId, reported_at: now, expected_until: expectedUntil };
 	if (own) {
@@ -115,7 +115,7 @@ export async function takeSlot(
 	// Releases the slots with the oldest reports. Those still online fit beside the new one.
 	const ordered = [...slots.filter((one) => isThere(one, now)), ...slots.filter((one) => !isThere(one, now))];
 	for (const gone of ordered.slice(maxDevices - 1)) await release(trx, jobs, gone, now);
-	const before = await slotOf(trx, passId, mac);
+	const before = await findSlot(trx, passId, mac);
 	const bound = { ...there, bound_at: now, released_at: null };
 	if (before) await changeSlot(trx, before.id, bound);
 	else await insertSlot(trx, { ...bound, pass_id: passId, mac });
@@ -124,11 +124,11 @@ export async function takeSlot(
 
 /** The connection of an unnamed device counts from now on, instead of its slot. */
 export async function releaseUnnamed(trx: Tx, passId: number, now: number): Promise<void> {
-	const [first] = (await slotsOf(trx, passId)).filter(isUnnamed).toReversed();
+	const [first] = (await findSlots(trx, passId)).filter(isUnnamed).toReversed();
 	if (first) await changeSlot(trx, first.id, { released_at: now });
 }
 
-function freeName(slots: readonly SlotRow[]): string {
+function findFreeName(slots: readonly SlotRow[]): string {
 	const taken = new Set(slots.map(({ mac }) => mac));
 	let number = 1;
 	while (taken.has(`${UNNAMED}${number}`)) number += 1;
@@ -137,7 +137,7 @@ function freeName(slots: readonly SlotRow[]): string {
 
 async function release(trx: Tx, jobs: Jobs, { id: slotId, pass_id: passId, mac }: SlotRow, now: number) {
 	await changeSlot(trx, slotId, { released_at: now });
-	for (const { id } of await openConnections(trx, { passId, mac })) {
+	for (const { id } of await findOpenConnections(trx, { passId, mac })) {
 		await jobs.schedule(trx, CONNECTION_JOB, id, now);
 	}
 }
@@ -146,21 +146,21 @@ async function release(trx: Tx, jobs: Jobs, { id: slotId, pass_id: passId, mac }
  * Returns null when nothing is known: no time runs, or the gateway needs no grants for devices.
  * @param returnedAt when its gateway last redirected it, which an online device is not
  */
-export async function deviceState(
+export async function findDeviceState(
 	{ database: { db: queries }, clock }: AccessContext,
 	tokenHash: string,
 	{ gatewayId, mac, returnedAt }: { gatewayId: number; mac: string | null; returnedAt: number | null }
 ): Promise<DeviceState | null> {
 	const now = clock.now();
-	const pass = (await passesOfPurchase(queries, tokenHash, now)).at(-1);
+	const pass = (await findPassesOfPurchase(queries, tokenHash, now)).at(-1);
 	if (!pass || mac === null) return null;
 	const { id: passId, max_devices: maxDevices } = pass;
 	if (await isConnected(queries, { passId, gatewayId, mac, since: now - REPORT_LIFETIME_MS }))
 		return 'online';
-	const wanted = await wantedGrantsOf(queries, passId);
+	const wanted = await findWantedGrants(queries, passId);
 	const own = wanted.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
 	if (!own) {
-		if (otherMacs(wanted, mac).size >= maxDevices) return 'no-free-slot';
+		if (listOtherMacs(wanted, mac).size >= maxDevices) return 'no-free-slot';
 		// Without room, a sign-in is refused. A phone with a new MAC address is another device.
 		return (await hasRoom(queries, { passId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}
@@ -174,7 +174,7 @@ export async function deviceState(
 
 export type SlotRow = Selectable<DeviceSlotsTable>;
 
-const slotsOf = (queries: Reads, passId: number): Promise<SlotRow[]> =>
+const findSlots = (queries: Reads, passId: number): Promise<SlotRow[]> =>
 	queries
 		.selectFrom('device_slots')
 		.selectAll()
@@ -185,11 +185,11 @@ const slotsOf = (queries: Reads, passId: number): Promise<SlotRow[]> =>
 		.execute();
 
 /** The slots that devices of a pass have or had. */
-export const allSlots = (queries: Queries, passId: number): Promise<SlotRow[]> =>
+export const findAllSlots = (queries: Queries, passId: number): Promise<SlotRow[]> =>
 	queries.selectFrom('device_slots').selectAll().where('pass_id', '=', passId).execute();
 
 /** The newest row of a device in a pass, even if it has left. */
-export const slotOf = (queries: Queries, passId: number, mac: string): Promise<SlotRow | null> =>
+export const findSlot = (queries: Queries, passId: number, mac: string): Promise<SlotRow | null> =>
 	first(
 		queries
 			.selectFrom('device_slots')
@@ -243,7 +243,7 @@ export const wasMovedSince = (queries: Queries, passId: number, since: number): 
 			.whereRef('expected_until', '>', 'released_at')
 	);
 
-export async function passesOfDevice(
+export async function findPassesOfDevice(
 	queries: Queries,
 	{ mac, routerId }: { mac: string; routerId: number }
 ): Promise<number[]> {
@@ -263,7 +263,7 @@ export async function passesOfDevice(
 
 const MAX_KNOWN = 20;
 
-export async function passesOfCaptiveSessions(
+export async function findPassesOfCaptiveSessions(
 	queries: Queries,
 	{ mac, routerId }: { mac: string; routerId: number },
 	now: number
@@ -288,7 +288,7 @@ export interface PassWithRoom {
 }
 
 /** Newest first. `reportedWithin`: span of current reports. */
-export async function passesWithRoom(
+export async function findPassesWithRoom(
 	queries: Queries,
 	routerId: number,
 	{ now, reportedWithin, limit }: { now: number; reportedWithin: TimeWindow; limit: number }

@@ -33,13 +33,13 @@ export async function callGateway<T>(
 }
 
 /** Calls an unresponsive gateway often only while a buyer waits. */
-export const backoffMs = (
+export const computeBackoffMs = (
 	{ attempts }: store.GrantRow,
 	{ unresponsiveSince }: RegisteredGateway,
 	isAwaited: boolean
-): number => (unresponsiveSince !== null && !isAwaited ? MAX_BACKOFF_MS : exponentialMs(attempts));
+): number => (unresponsiveSince !== null && !isAwaited ? MAX_BACKOFF_MS : computeExponentialMs(attempts));
 
-export const exponentialMs = (attempts: number): number =>
+export const computeExponentialMs = (attempts: number): number =>
 	Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
 export async function recordFailure(
@@ -50,7 +50,7 @@ export async function recordFailure(
 ): Promise<void> {
 	log.warn({ gateway: gateway.name, grant: grant.id, reason }, 'a gateway could not be called');
 	const to = { attempts: grant.attempts + 1, last_error: reason.slice(0, 500), updated_at: clock.now() };
-	await database.write((trx) => store.changeOpen(trx, grant.id, to));
+	await database.write((trx) => store.changeOpenGrant(trx, grant.id, to));
 }
 
 /**

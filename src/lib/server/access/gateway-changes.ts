@@ -5,9 +5,9 @@ import type { Queries, Tx } from '../db/database.ts';
 import { InputError } from '../platform/errors.ts';
 import { openPassesAt, type PassRow } from '../passes/passes.ts';
 import { GATEWAY_JOB } from './job-kinds.ts';
-import { type AccessContext, type AccessJob, controllerOf, targetsAt } from './provisioning.ts';
+import { type AccessContext, type AccessJob, findController, findTargets } from './provisioning.ts';
 import * as store from './grants.ts';
-import { applyGrant, openIdsAt, requestAgain, requestUsers } from './grants.ts';
+import { applyGrant, findOpenGrantIds, requestAgain, requestUsers } from './grants.ts';
 import { REPORT_LIFETIME_MS } from './device-slots.ts';
 
 /**
@@ -16,7 +16,7 @@ import { REPORT_LIFETIME_MS } from './device-slots.ts';
  * @param audit writes rows in the same transaction
  * @throws InputError with every wrong field, or if somebody would lose access; then nothing changes
  */
-export const changeGateway = (
+export const changeGatewaySettings = (
 	context: AccessContext,
 	id: number,
 	change: GatewayChange,
@@ -50,7 +50,7 @@ async function refuseStranding(
 		}
 	}
 	if (before.mode === after.mode) return;
-	const { length: count } = await openIdsAt(trx, before.id);
+	const { length: count } = await findOpenGrantIds(trx, before.id);
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';
@@ -61,7 +61,7 @@ async function refuseStranding(
 const BATCH = 100;
 
 /** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
-export async function gatewayAdded(context: AccessJob, gatewayId: number): Promise<null> {
+export async function requestUsersAtGateway(context: AccessJob, gatewayId: number): Promise<null> {
 	const { clock, gateways } = context;
 	const gateway = await gateways.byId(gatewayId);
 	if (!gateway) return null;
@@ -72,7 +72,7 @@ export async function gatewayAdded(context: AccessJob, gatewayId: number): Promi
 		const after = { routerId, afterId };
 		passes = await context.database.transact(async (trx) => {
 			const batch = await openPassesAt(trx, after, clock.now(), BATCH);
-			const targets = await targetsAt(context, trx, routerId);
+			const targets = await findTargets(context, trx, routerId);
 			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);
 			return batch;
 		});
@@ -109,11 +109,11 @@ export async function removeGateway(
 	const { clock, database, gateways, offers } = context;
 	const removal = { gateway: { before: gateway, after: null } };
 	await requireHeldLimits(offers, database.db, gateway.routerId, removal);
-	const isControlled = controllerOf(gateway) !== null;
+	const isControlled = findController(gateway) !== null;
 	const disconnected = isControlled && isForced ? await disconnectAll(context, gateway) : new Set();
 	return database.transact(async (trx) => {
 		await check?.(trx);
-		const open = await store.openIdsAt(trx, gateway.id);
+		const open = await store.findOpenGrantIds(trx, gateway.id);
 		if (isControlled && !isForced && open.length > 0) {
 			const reason =
 				`buyers have access there (${open.length}), which nobody could end later. Disable the router and remove the ` +
@@ -122,7 +122,7 @@ export async function removeGateway(
 		}
 		const connected = isControlled
 			? 0
-			: await store.countConnectedAt(trx, gateway.id, reportsAt(clock.now()));
+			: await store.countConnectedAt(trx, gateway.id, describeReports(clock.now()));
 		await gateways.remove(trx, gateway);
 		await requireHeldLimits(offers, trx, gateway.routerId, removal);
 		await apply?.(trx);
@@ -135,7 +135,7 @@ export async function removeGateway(
  * Deletes a gateway for the owner of its router, but not one that buyers may still need.
  * @throws InputError with the field `in_use`, or as `removeGateway`
  */
-export async function removeForOwner(
+export async function removeGatewayForOwner(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	apply: (trx: Tx) => Promise<void>
@@ -160,11 +160,11 @@ async function isNeeded(
 	if (others.length > 0 && !responds(gateway)) return false;
 	if (await sessions.isPaying(queries, routerId)) return true;
 	if (others.length === 0) return (await openPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
-	const open = await store.openIdsAt(queries, id);
-	return open.length > 0 || (await store.countConnectedAt(queries, id, reportsAt(now))) > 0;
+	const open = await store.findOpenGrantIds(queries, id);
+	return open.length > 0 || (await store.countConnectedAt(queries, id, describeReports(now))) > 0;
 }
 
-const reportsAt = (now: number) => ({ now, since: now - REPORT_LIFETIME_MS });
+const describeReports = (now: number) => ({ now, since: now - REPORT_LIFETIME_MS });
 
 const responds = ({ seenAt, unresponsiveSince }: RegisteredGateway) =>
 	seenAt !== null && unresponsiveSince === null;
@@ -174,9 +174,9 @@ async function disconnectAll(context: AccessContext, gateway: RegisteredGateway)
 	const { database, clock } = context;
 	const out = new Set<number>();
 	let left = 0;
-	for (const id of await store.openIdsAt(database.db, gateway.id)) {
+	for (const id of await store.findOpenGrantIds(database.db, gateway.id)) {
 		const now = clock.now();
-		await store.changeWanted(database.db, { id }, { released_at: now, updated_at: now });
+		await store.changeWantedGrant(database.db, { id }, { released_at: now, updated_at: now });
 		await applyGrant(context, id);
 		if ((await store.findGrant(database.db, id))?.revoked_at != null) out.add(id);
 		else left += 1;

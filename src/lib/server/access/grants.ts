@@ -9,16 +9,16 @@ import {
 	type AccessJob,
 	type AccessServices,
 	type AccessWriter,
-	controllerOf,
+	findController,
 	countUsage,
-	newestDevice,
-	nextRead,
+	findNewestDevice,
+	computeNextRead,
 	type ProvisioningContext,
 	readUsage
 } from './provisioning.ts';
-import { forgetAttempts, openConnections } from './connection-store.ts';
+import { forgetAttempts, findOpenConnections } from './connection-store.ts';
 import { CONNECTION_JOB, GRANT_JOB } from './job-kinds.ts';
-import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './gateway-calls.ts';
+import { computeBackoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './gateway-calls.ts';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { exists, first, isChanged } from '../db/queries.ts';
 import type { GrantsTable } from '../db/schema.ts';
@@ -26,7 +26,7 @@ import type { GrantsTable } from '../db/schema.ts';
 /** Time starts at the confirmation, so the end is sent this much later. Revoking sets the exact end. */
 export const SLACK_MS = 30_000;
 
-export async function loginOf(
+export async function buildLogin(
 	{ captiveSessions, passes }: AccessServices,
 	grant: GrantRow,
 	open: OpenPass | null
@@ -44,22 +44,22 @@ export async function loginOf(
 }
 
 /** Other wanted grants of the same device or user. One console can be several gateways. */
-export const othersOf = async (
+export const findOtherGrants = async (
 	{ gateways }: AccessServices,
 	queries: Reads,
 	grant: GrantRow,
 	gateway: RegisteredGateway
-): Promise<GrantRow[]> => sameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
+): Promise<GrantRow[]> => findSameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
 
 /** Returns the end of the device's last pass with the same limits: a device can have several passes. */
-export async function desiredEnd(
+export async function computeDesiredEnd(
 	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway,
 	open: OpenPass
 ): Promise<number> {
 	const own = open.untilMs + (open.kind === 'waits' ? SLACK_MS : 0);
-	const others = await openOthers(context, grant, gateway);
+	const others = await findOtherPasses(context, grant, gateway);
 	// A polling gateway cannot shorten access, and time that waits may be refunded.
 	const lasting = others.filter(({ kind }) => gateway.mode !== 'poll' || kind === 'runs');
 	const same = lasting.filter(({ pass }) => isSameLimit(pass, open.pass));
@@ -73,14 +73,14 @@ const isSameLimit = (a: OpenPass['pass'], b: OpenPass['pass']): boolean =>
 	b.data_limit_mb === null;
 
 /** Returns other open passes that want the same device, or user, online at the gateway. */
-async function openOthers(
+async function findOtherPasses(
 	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway
 ): Promise<OpenPass[]> {
 	const { database, clock } = context;
 	const open: OpenPass[] = [];
-	for (const { pass_id: passId } of await othersOf(context, database.db, grant, gateway)) {
+	for (const { pass_id: passId } of await findOtherGrants(context, database.db, grant, gateway)) {
 		const other = await openPass(database.db, passId, clock.now());
 		if (other) open.push(other);
 	}
@@ -90,7 +90,7 @@ async function openOthers(
 /** A device at a gateway, with its captive session; or a user, without address and captive session. */
 type GrantSubject = Pick<GrantRow, 'gateway_id' | 'mac' | 'captive_session_id'>;
 
-export const userAt = (gatewayId: number): GrantSubject => ({
+export const describeUser = (gatewayId: number): GrantSubject => ({
 	...{ gateway_id: gatewayId, mac: null, captive_session_id: null }
 });
 
@@ -102,7 +102,7 @@ export async function requestGrant(
 	{ gateway_id, mac, captive_session_id }: GrantSubject
 ): Promise<void> {
 	const { clock, jobs } = context;
-	const same = (await wantedGrantsOf(trx, passId)).find(
+	const same = (await findWantedGrants(trx, passId)).find(
 		(one) => one.gateway_id === gateway_id && one.mac === mac
 	);
 	if (same) return requestAgain(context, trx, { id: same.id }, { captive_session_id });
@@ -118,11 +118,11 @@ export async function requestGrant(
 export async function requestAgain(
 	{ clock, jobs }: ProvisioningContext,
 	trx: Tx,
-	which: Parameters<typeof resetRows>[1],
+	which: Parameters<typeof resetGrants>[1],
 	to: Partial<Pick<GrantRow, 'captive_session_id'>> = {}
 ): Promise<void> {
 	const now = clock.now();
-	for (const id of await resetRows(trx, which, { ...to, updated_at: now })) {
+	for (const id of await resetGrants(trx, which, { ...to, updated_at: now })) {
 		await jobs.schedule(trx, GRANT_JOB, id, now);
 	}
 }
@@ -140,11 +140,11 @@ export async function requestUsers(
 ): Promise<void> {
 	const { clock, jobs } = context;
 	const now = clock.now();
-	const open = (await wantedGrantsOf(trx, pass.id)).filter(({ mac }) => mac === null);
+	const open = (await findWantedGrants(trx, pass.id)).filter(({ mac }) => mac === null);
 	for (const gateway of targets.filter((one) => !namesDevices(one))) {
 		const own = open.find(({ gateway_id: gatewayId }) => gatewayId === gateway.id);
 		if (!own) {
-			await requestGrant(context, trx, pass.id, userAt(gateway.id));
+			await requestGrant(context, trx, pass.id, describeUser(gateway.id));
 		} else if (gateway.id === lostAtGateway && Math.abs(now - own.updated_at) > REQUEST_USER_AGAIN_MS) {
 			// A request in progress still counts once confirmed; only its job runs sooner.
 			if (own.state === 'granted') await requestAgain(context, trx, { id: own.id });
@@ -160,10 +160,10 @@ export async function scheduleGatewayCalls(
 	passId: number
 ): Promise<void> {
 	const now = clock.now();
-	for (const { id } of await openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
+	for (const { id } of await findOpenGrants(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 	// Failed attempts to set the old end say nothing about the new one.
 	await forgetAttempts(trx, passId);
-	for (const { id } of await openConnections(trx, { passId })) {
+	for (const { id } of await findOpenConnections(trx, { passId })) {
 		await jobs.schedule(trx, CONNECTION_JOB, id, now);
 	}
 }
@@ -175,8 +175,8 @@ export async function scheduleRevokes(
 	passId: number
 ): Promise<void> {
 	const now = clock.now();
-	for (const { id } of await openGrantsOf(trx, passId)) {
-		await changeWanted(trx, { id }, { released_at: now, updated_at: now });
+	for (const { id } of await findOpenGrants(trx, passId)) {
+		await changeWantedGrant(trx, { id }, { released_at: now, updated_at: now });
 		await jobs.schedule(trx, GRANT_JOB, id, now);
 	}
 }
@@ -219,7 +219,7 @@ export async function applyGrant(context: AccessWriter, id: number): Promise<num
 	const pass = isWanted(grant) ? await openPass(database.db, grant.pass_id, clock.now()) : null;
 	const work = () =>
 		pass ? grantAtGateway(context, grant, gateway, pass) : revokeAtGateway(context, grant, gateway);
-	if (!controllerOf(gateway)) return work();
+	if (!findController(gateway)) return work();
 	return concurrencyLimit.run({ kind: GRANT_JOB, id, gateway, isBuyer: pass?.kind === 'waits' }, work);
 }
 
@@ -232,12 +232,12 @@ async function grantAtGateway(
 ): Promise<number | null> {
 	const { database, clock } = context;
 	const isWaiting = open.kind === 'waits';
-	const endMs = await desiredEnd(context, grant, gateway, open);
+	const endMs = await computeDesiredEnd(context, grant, gateway, open);
 	const { id, revision, requested_end_at: requested } = grant;
 	const isCurrent = requested !== null && requested >= endMs && requested <= endMs + SLACK_MS;
 	const isConfirmed = grant.state === 'granted' && isCurrent;
 	if (isConfirmed && !isWaiting) return readUsage(context, grant, gateway, open);
-	const controller = controllerOf(gateway);
+	const controller = findController(gateway);
 	if (!controller) return awaitFetch(context, grant, open);
 	// Counts first: a request delays the next read, and a buyer who reloads must not keep us from counting.
 	const mayRead = grant.confirmed_end_at !== null && gateway.unresponsiveSince === null;
@@ -248,18 +248,18 @@ async function grantAtGateway(
 	const now = clock.now();
 	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;
 	// Unless it was requested again meanwhile.
-	if (!(await database.write((trx) => changeWanted(trx, { id, revision }, to)))) return now;
-	const login = await loginOf(context, grant, pass);
+	if (!(await database.write((trx) => changeWantedGrant(trx, { id, revision }, to)))) return now;
+	const login = await buildLogin(context, grant, pass);
 	const result = await callGateway(context, gateway, () =>
 		controller.connect(login, endMs, gateway, context.transport)
 	);
 	if (!(result instanceof Unavailable)) {
 		// null: requested again, or released, meanwhile.
 		const next = (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
-		return Math.min(next, nextRead(context, gateway, pass));
+		return Math.min(next, computeNextRead(context, gateway, pass));
 	}
 	await recordFailure(context, grant, gateway, result);
-	const again = clock.now() + backoffMs(grant, gateway, isWaiting);
+	const again = clock.now() + computeBackoffMs(grant, gateway, isWaiting);
 	return isWaiting ? again : Math.min(again, pass.untilMs);
 }
 
@@ -268,7 +268,7 @@ async function awaitFetch({ database, clock }: AccessWriter, grant: GrantRow, pa
 	const { id, revision, state } = grant;
 	// Unless it was confirmed meanwhile: then it has its end.
 	if (state === 'granted')
-		await database.write((trx) => changeWanted(trx, { id, revision, state }, { state: 'granting' }));
+		await database.write((trx) => changeWantedGrant(trx, { id, revision, state }, { state: 'granting' }));
 	const again = clock.now() + FETCH_WAIT_MS;
 	return pass.kind === 'waits' ? again : Math.min(again, pass.untilMs);
 }
@@ -299,7 +299,7 @@ export async function confirmGrant(
 			last_error: null,
 			updated_at: now
 		} as const;
-		if (!(await changeWanted(trx, { id, revision }, to))) {
+		if (!(await changeWantedGrant(trx, { id, revision }, to))) {
 			// Meanwhile the grant was requested again, or released and perhaps revoked.
 			await revokeAgain(trx, id, now);
 			await jobs.schedule(trx, GRANT_JOB, id, now);
@@ -308,7 +308,7 @@ export async function confirmGrant(
 		if (open.kind === 'runs' || !(await isAwaited(context, trx, grant, open))) return open.untilMs;
 		// Another gateway may have started the time with another end.
 		if (!(await sessions.startTime(trx, await passes.findOrThrow(trx, passId)))) return now;
-		for (const other of await openGrantsOf(trx, passId)) {
+		for (const other of await findOpenGrants(trx, passId)) {
 			if (other.id !== id) await jobs.schedule(trx, GRANT_JOB, other.id, now);
 		}
 		return (await passes.findOrThrow(trx, passId)).ends_at;
@@ -322,9 +322,9 @@ async function isAwaited(
 	grant: GrantRow,
 	{ pass }: OpenPass
 ): Promise<boolean> {
-	const newest = await newestDevice(context, trx, pass);
+	const newest = await findNewestDevice(context, trx, pass);
 	if (!newest || newest.gateway_id === grant.gateway_id) return true;
-	const open = await openGrantsOf(trx, pass.id);
+	const open = await findOpenGrants(trx, pass.id);
 	return !open.some((one) => one.gateway_id === newest.gateway_id && one.released_at === null);
 }
 
@@ -348,12 +348,12 @@ async function revokeAtGateway(
 	const isRevoking = await database.transact(async (trx) => {
 		// Time given since the pass was read keeps the grant; its job is due again.
 		if (isWanted(grant) && (await openPass(trx, grant.pass_id, clock.now()))) return false;
-		return changeOpen(trx, grant.id, { state: 'revoking', updated_at: now });
+		return changeOpenGrant(trx, grant.id, { state: 'revoking', updated_at: now });
 	});
 	if (!isRevoking) return null;
 	// A device that another pass holds stays online; so does a user that was revoked before and is wanted again.
 	const mayStay = grant.mac !== null || grant.revoked_at !== null;
-	const stays = mayStay && (await openOthers(context, grant, gateway)).length > 0;
+	const stays = mayStay && (await findOtherPasses(context, grant, gateway)).length > 0;
 	const result = stays ? 'done' : await callRevoke(context, grant, gateway);
 	// A request with a shorter end does not end what was confirmed before.
 	const endsItselfAt = Math.max(grant.requested_end_at ?? grant.created_at, grant.confirmed_end_at ?? 0);
@@ -363,7 +363,7 @@ async function revokeAtGateway(
 	}
 	// The gateway ends the access itself. An absent device may return before that.
 	if (result === 'impossible' && endsItselfAt > now) {
-		return controllerOf(gateway) ? Math.min(endsItselfAt, now + MAX_BACKOFF_MS) : endsItselfAt;
+		return findController(gateway) ? Math.min(endsItselfAt, now + MAX_BACKOFF_MS) : endsItselfAt;
 	}
 	// `now` is from before the call: the gateway may carry out the late request during it.
 	const lateAt = (grant.unanswered_at ?? -Infinity) + LATE_MS;
@@ -377,12 +377,12 @@ async function callRevoke(
 	grant: GrantRow,
 	gateway: RegisteredGateway
 ): Promise<CommandResult | Unavailable> {
-	const controller = controllerOf(gateway);
+	const controller = findController(gateway);
 	if (!controller) return 'impossible';
 	// A pass that goes on elsewhere has used this data. The gateway may forget it.
 	const open = await openPass(context.database.db, grant.pass_id, context.clock.now());
 	if (open && gateway.unresponsiveSince === null) await countUsage(context, grant, gateway, open);
-	const login = await loginOf(context, grant, null);
+	const login = await buildLogin(context, grant, null);
 	return callGateway(context, gateway, () => controller.disconnect(login, gateway, context.transport));
 }
 
@@ -394,9 +394,9 @@ async function retryRevoke(
 ): Promise<number | null> {
 	const now = clock.now();
 	const overMs = now - endsItselfAt;
-	if (overMs < REVOKE_MS) return now + backoffMs(grant, gateway, false);
+	if (overMs < REVOKE_MS) return now + computeBackoffMs(grant, gateway, false);
 	if (grant.mac === null && overMs < REVOKE_USER_MS) return now + SELDOM_MS;
-	await database.write((trx) => changeOpen(trx, grant.id, { state: 'failed', updated_at: now }));
+	await database.write((trx) => changeOpenGrant(trx, grant.id, { state: 'failed', updated_at: now }));
 	log.error({ gateway: gateway.name, grant: grant.id }, 'could not disconnect a device');
 	return null;
 }
@@ -416,8 +416,8 @@ async function recordRevoked(
 		const now = clock.now();
 		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
 		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
-		await changeOpen(trx, grant.id, to);
-		for (const other of await othersOf(context, trx, grant, gateway)) {
+		await changeOpenGrant(trx, grant.id, to);
+		for (const other of await findOtherGrants(context, trx, grant, gateway)) {
 			await requestAgain(context, trx, { id: other.id });
 		}
 	});
@@ -436,7 +436,7 @@ const WANTED = ['granting', 'granted'] as const;
 /** States in which the gateway may let the device in. */
 const OPEN = ['granting', 'granted', 'revoking'] as const;
 
-export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
+export const findOpenGrants = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries
 		.selectFrom('grants')
 		.selectAll()
@@ -446,30 +446,33 @@ export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow
 		.execute();
 
 /** The open grants that their pass wants. */
-export const wantedGrantsOf = async (queries: Queries, passId: number): Promise<GrantRow[]> =>
-	(await openGrantsOf(queries, passId)).filter(isWanted);
+export const findWantedGrants = async (queries: Queries, passId: number): Promise<GrantRow[]> =>
+	(await findOpenGrants(queries, passId)).filter(isWanted);
 
-export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
+export const findGrants = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries.selectFrom('grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
 
-const change = (queries: Queries, id: number, to: Updateable<GrantsTable>) =>
+const updateGrant = (queries: Queries, id: number, to: Updateable<GrantsTable>) =>
 	queries.updateTable('grants').set(to).where('id', '=', id);
 
 /** Stores that the gateway has let in a device of the pass until then, whatever became of the grant since. */
 export const setConfirmedEnd = (queries: Queries, id: number, endMs: number | null) =>
-	change(queries, id, { confirmed_end_at: endMs }).execute();
+	updateGrant(queries, id, { confirmed_end_at: endMs }).execute();
 
 /** Changes a grant unless it is over. Returns whether it did. */
-export const changeOpen = (queries: Queries, id: number, to: Updateable<GrantsTable>): Promise<boolean> =>
-	isChanged(change(queries, id, to).where('state', 'in', OPEN));
+export const changeOpenGrant = (
+	queries: Queries,
+	id: number,
+	to: Updateable<GrantsTable>
+): Promise<boolean> => isChanged(updateGrant(queries, id, to).where('state', 'in', OPEN));
 
 /** Changes a grant if its pass wants it, in the state and revision that the caller expects. */
-export async function changeWanted(
+export async function changeWantedGrant(
 	queries: Queries,
 	{ id, state, revision }: { id: number; state?: 'granting' | 'granted'; revision?: number },
 	to: Updateable<GrantsTable>
 ): Promise<boolean> {
-	let query = change(queries, id, to)
+	let query = updateGrant(queries, id, to)
 		.where('state', 'in', state === undefined ? WANTED : [state])
 		.where('released_at', 'is', null);
 	if (revision !== undefined) query = query.where('revision', '=', revision);
@@ -491,7 +494,7 @@ const revokeAgain = (queries: Queries, id: number, now: number) =>
 		.execute();
 
 /** Requests grants that their pass wants again. Earlier answers and calls in progress do not count. Returns their ids. */
-async function resetRows(
+async function resetGrants(
 	queries: Queries,
 	which: { id: number } | { gatewayId: number; mac?: string; grantedBefore?: number },
 	to: Updateable<GrantsTable>
@@ -515,7 +518,7 @@ async function resetRows(
 export const LATE_REDIRECT_MS = 30_000;
 
 /** For a user, lists its other grants of the same pass. */
-function sameDevice(queries: Reads, grant: GrantRow, gatewayIds: readonly number[]): Promise<GrantRow[]> {
+function findSameDevice(queries: Reads, grant: GrantRow, gatewayIds: readonly number[]): Promise<GrantRow[]> {
 	const others = queries
 		.selectFrom('grants')
 		.selectAll()
@@ -554,14 +557,14 @@ export async function hasMovedIn(
 }
 
 /** Devices other than this one. A device that roams has a grant at each gateway. */
-export const otherMacs = (grants: readonly Pick<GrantRow, 'mac'>[], mac: string): Set<string> =>
+export const listOtherMacs = (grants: readonly Pick<GrantRow, 'mac'>[], mac: string): Set<string> =>
 	new Set(grants.flatMap((grant) => (grant.mac === null || grant.mac === mac ? [] : [grant.mac])));
 
 const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>
 	releasedAt === null && state !== 'revoking';
 
 /** Returns the ids of the grants that the gateway may carry out. */
-export async function openIdsAt(queries: Queries, gatewayId: number): Promise<number[]> {
+export async function findOpenGrantIds(queries: Queries, gatewayId: number): Promise<number[]> {
 	const open = queries.selectFrom('grants').where('gateway_id', '=', gatewayId).where('state', 'in', OPEN);
 	return (await open.select('id').orderBy('id').execute()).map(({ id }) => id);
 }
@@ -582,7 +585,7 @@ export async function countConnectedAt(
 	return rows[0]?.count ?? 0;
 }
 
-const wantedAt = (queries: Queries, gatewayId: number, state: 'granting' | 'granted') =>
+const selectWantedGrants = (queries: Queries, gatewayId: number, state: 'granting' | 'granted') =>
 	queries
 		.selectFrom('grants')
 		.selectAll()
@@ -597,28 +600,32 @@ const NEW_END_MS = 30_000;
  * Never sent grants come first, then the longest waiting. A gateway never confirms a new end for an online
  * device, so that must not block other devices.
  */
-export const waitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
-	wantedAt(queries, gatewayId, 'granting')
+export const findWaitingGrants = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
+	selectWantedGrants(queries, gatewayId, 'granting')
 		.orderBy((row) => row.case().when('requested_end_at', 'is', null).then(0).else(1).end())
 		.orderBy(sql`updated_at + case when granted_at is null then 0 else ${NEW_END_MS} end`)
 		.orderBy('id')
 		.limit(limit)
 		.execute();
 
-export const newestWaitingAt = (queries: Queries, gatewayId: number, limit: number): Promise<GrantRow[]> =>
-	wantedAt(queries, gatewayId, 'granting')
+export const findNewestWaitingGrants = (
+	queries: Queries,
+	gatewayId: number,
+	limit: number
+): Promise<GrantRow[]> =>
+	selectWantedGrants(queries, gatewayId, 'granting')
 		.orderBy('updated_at', 'desc')
 		.orderBy('id', 'desc')
 		.limit(limit)
 		.execute();
 
 /** Lists confirmed grants whose device returned to the portal after the confirmation and after `since`. */
-export const confirmedAndBack = (
+export const findReturnedGrants = (
 	queries: Queries,
 	{ gatewayId, since }: { gatewayId: number; since: number },
 	limit: number
 ): Promise<GrantRow[]> =>
-	wantedAt(queries, gatewayId, 'granted')
+	selectWantedGrants(queries, gatewayId, 'granted')
 		.where(({ exists, selectFrom }) =>
 			exists(
 				selectFrom('captive_sessions')
@@ -634,7 +641,7 @@ export const confirmedAndBack = (
 		.execute();
 
 /** Counts the grants that a gateway has not carried out, and returns its last error. */
-export async function pendingAt(queries: Queries, gatewayId: number) {
+export async function countPendingGrants(queries: Queries, gatewayId: number) {
 	const { rows } = await sql<{
 		granting: number;
 		revoking: number;

@@ -5,12 +5,12 @@ import type { Tx } from '../db/database.ts';
 import type { DeviceLogin, Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { sha256 } from '../platform/secrets.ts';
-import { changeSlot, slotOf, takeSlot } from './device-slots.ts';
+import { changeSlot, findSlot, takeSlot } from './device-slots.ts';
 import { openPass, passState, speedOf } from '../passes/passes.ts';
-import { type AccessContext, countData, devicesOf } from './provisioning.ts';
+import { type AccessContext, countData, findDevices } from './provisioning.ts';
 import { GRANT_JOB } from './job-kinds.ts';
 import * as store from './grants.ts';
-import { confirmGrant, desiredEnd, loginOf, SLACK_MS } from './grants.ts';
+import { confirmGrant, computeDesiredEnd, buildLogin, SLACK_MS } from './grants.ts';
 
 /** GNU wget of earlier scripts repeats a report 20 times, for about seven minutes, if the response is lost. */
 const REPEATED_MS = 15 * MINUTE_MS;
@@ -83,7 +83,7 @@ export async function endClient(
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind === 'unknown') return;
-		const slot = await slotOf(trx, passId, mac);
+		const slot = await findSlot(trx, passId, mac);
 		const isHere = slot !== null && slot.gateway_id === gateway.id;
 		// Reported already. (A slot that the pass has moved, or given to another device, keeps its end until its report.)
 		const isReported = isHere && slot.expected_until === null && (slot.released_at ?? 0) > now - REPEATED_MS;
@@ -102,7 +102,7 @@ async function newestLogin(
 	passId: number,
 	{ mac, token }: OpenndsClient
 ): Promise<{ isThisLogin: boolean; createdAt: number } | null> {
-	const devices = await devicesOf(database.db, { id: passId, router_id: routerId }, clock.now());
+	const devices = await findDevices(database.db, { id: passId, router_id: routerId }, clock.now());
 	const device = devices.find((one) => one.gateway_id === gatewayId && one.mac === mac);
 	if (device === undefined) return null;
 	const { hid } = await captiveSessions.loginOf(device.captive_session_id);
@@ -128,16 +128,16 @@ export async function fetchGrants(
 ): Promise<FetchedGrant[]> {
 	const { db } = context.database;
 	const found: FetchedGrant[] = [];
-	for (const grant of await store.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
+	for (const grant of await store.findWaitingGrants(db, gateway.id, MAX_LOOKED_AT)) {
 		if (found.length >= limit) break;
 		const fetched = await fetchGrant(context, gateway, grant);
 		if (fetched) found.push(fetched);
 	}
 	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
-	for (const grant of await store.confirmedAndBack(db, lately, limit - found.length)) {
+	for (const grant of await store.findReturnedGrants(db, lately, limit - found.length)) {
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
-		const device = await loginOf(context, grant, pass);
+		const device = await buildLogin(context, grant, pass);
 		const { hid } = device.login;
 		if (hid !== undefined) found.push({ ...device, hid, untilMs: grant.requested_end_at });
 	}
@@ -152,17 +152,17 @@ async function fetchGrant(
 	const { database, clock } = context;
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
 	if (!pass) return null;
-	const device = await loginOf(context, grant, pass);
+	const device = await buildLogin(context, grant, pass);
 	const from = { id: grant.id, state: 'granting' } as const;
 	const updated_at = clock.now();
 	const { hid } = device.login;
 	if (hid === undefined) {
-		await store.changeWanted(database.db, from, { updated_at });
+		await store.changeWantedGrant(database.db, from, { updated_at });
 		return null;
 	}
-	const untilMs = await desiredEnd(context, grant, gateway, pass);
+	const untilMs = await computeDesiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
-	return (await store.changeWanted(database.db, from, to)) ? { ...device, hid, untilMs } : null;
+	return (await store.changeWantedGrant(database.db, from, to)) ? { ...device, hid, untilMs } : null;
 }
 
 /**
@@ -177,7 +177,7 @@ async function confirmFetched(
 ): Promise<number[]> {
 	const { db } = context.database;
 	const left: number[] = [];
-	for (const grant of await store.newestWaitingAt(db, gateway.id, MAX_UNCONFIRMED)) {
+	for (const grant of await store.findNewestWaitingGrants(db, gateway.id, MAX_UNCONFIRMED)) {
 		const { id, pass_id: passId, requested_end_at: sent } = grant;
 		if (!(await isOfDevice(context, grant, hid))) continue;
 		const pass = await openPass(db, passId, context.clock.now());
@@ -207,7 +207,7 @@ async function confirmPass(
 	{ passId, hid, mac }: { passId: number; hid: string; mac: string }
 ): Promise<boolean> {
 	const { database, clock, jobs, passes, sessions } = context;
-	const grants = (await store.grantsOf(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
+	const grants = (await store.findGrants(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
 	let reported = grants.at(-1);
 	for (const grant of grants) if (await isOfDevice(context, grant, hid)) reported = grant;
 	if (!reported) return false;
@@ -227,7 +227,8 @@ async function confirmPass(
 		const isConfirmed = grants.some((one) => (one.confirmed_end_at ?? 0) > now + SLACK_MS);
 		if (open.kind === 'runs' && isConfirmed && !hasLeft) return true;
 		await store.setConfirmedEnd(trx, grantId, endsAt);
-		for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
+		for (const { id } of await store.findOpenGrants(trx, passId))
+			await jobs.schedule(trx, GRANT_JOB, id, now);
 		return true;
 	});
 }

@@ -11,7 +11,7 @@ import { find, openPass, type OpenPass, type Passes, type PassRow } from '../pas
 import { type ConcurrencyLimit, MAX_BACKOFF_MS, tryCall } from './gateway-calls.ts';
 import type { Database, Queries, Tx, Writer } from '../db/database.ts';
 import type { Fenced } from '../jobs.ts';
-import { adapterOf } from '../gateways/registry.ts';
+import { findAdapter } from '../gateways/registry.ts';
 import {
 	ACTIVATION_JOB,
 	ACTIVATION_TIMEOUT_MS,
@@ -21,21 +21,21 @@ import {
 } from './job-kinds.ts';
 import * as store from './grants.ts';
 import {
-	loginOf,
-	othersOf,
+	buildLogin,
+	findOtherGrants,
 	requestGrant,
 	requestUsers,
 	scheduleGatewayCalls,
 	scheduleRevokes,
-	userAt
+	describeUser
 } from './grants.ts';
 import { sql } from 'kysely';
 import {
 	type SlotRow,
-	allSlots,
-	currentReports,
+	findAllSlots,
+	computeReportWindow,
 	releaseOtherSlots,
-	slotsInUse,
+	findSlotsInUse,
 	takeSlot,
 	wasMovedSince
 } from './device-slots.ts';
@@ -75,11 +75,11 @@ export interface AccessServices extends ProvisioningContext {
 const needsGrants = ({ mode }: RegisteredGateway) => mode === 'push' || mode === 'poll';
 
 /** Returns null when the server does not call this gateway. */
-export const controllerOf = ({ kind, mode }: RegisteredGateway): DeviceController | null =>
-	mode === 'push' ? adapterOf(kind).controller : null;
+export const findController = ({ kind, mode }: RegisteredGateway): DeviceController | null =>
+	mode === 'push' ? findAdapter(kind).controller : null;
 
 /** Returns the gateways that need grants, for devices or users. */
-export const targetsAt = async (
+export const findTargets = async (
 	{ gateways }: { gateways: Gateways },
 	queries: Queries,
 	routerId: number
@@ -88,12 +88,12 @@ export const targetsAt = async (
 const grantsDevices = (targets: readonly RegisteredGateway[], gatewayId: number): boolean =>
 	targets.some((gateway) => gateway.id === gatewayId && namesDevices(gateway));
 
-export async function newestDevice(
+export async function findNewestDevice(
 	{ clock }: Pick<ProvisioningContext, 'clock'>,
 	trx: Tx,
 	pass: Pick<PassRow, 'id' | 'router_id'>
 ): Promise<BroughtDevice | null> {
-	const [newest] = await devicesOf(trx, pass, clock.now());
+	const [newest] = await findDevices(trx, pass, clock.now());
 	return newest ?? null;
 }
 
@@ -114,11 +114,11 @@ export const createProvisioning = (context: ProvisioningContext): Provisioning =
 async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<number | null> {
 	const { clock, jobs } = context;
 	const now = clock.now();
-	const targets = await targetsAt(context, trx, pass.router_id);
-	const brought = await devicesOf(trx, pass, now);
+	const targets = await findTargets(context, trx, pass.router_id);
+	const brought = await findDevices(trx, pass, now);
 	const devices = brought.filter((one) => grantsDevices(targets, one.gateway_id));
 	const subjects = [
-		...targets.filter((gateway) => !namesDevices(gateway)).map(({ id }) => userAt(id)),
+		...targets.filter((gateway) => !namesDevices(gateway)).map(({ id }) => describeUser(id)),
 		...devices.slice(0, pass.max_devices)
 	];
 	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
@@ -157,8 +157,8 @@ export async function awaitRouter(context: AccessJob, passId: number): Promise<n
 		if (!pass || pass.activating_until === null) return null;
 		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
 		// If the device's gateway needs a grant, its confirmation starts the time.
-		const newest = await newestDevice(context, trx, pass);
-		const wanted = (await store.openGrantsOf(trx, passId)).filter((one) => one.released_at === null);
+		const newest = await findNewestDevice(context, trx, pass);
+		const wanted = (await store.findOpenGrants(trx, passId)).filter((one) => one.released_at === null);
 		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
 		await sessions.startTime(trx, pass);
 		return null;
@@ -175,7 +175,7 @@ export async function awaitRouter(context: AccessJob, passId: number): Promise<n
  * buyer.
  * @returns when to run again, or null when the pass does not wait
  */
-export async function activationTimeout(context: AccessJob, passId: number): Promise<number | null> {
+export async function refundUnactivated(context: AccessJob, passId: number): Promise<number | null> {
 	const { clock, passes, sessions, payments } = context;
 	return context.database.transact(async (trx) => {
 		const until = (await find(trx, passId))?.activating_until ?? null;
@@ -205,7 +205,7 @@ interface BroughtDevice {
  * Lists the devices on which the pass was bought or opened, newest first. Includes those of a later order that should
  * have replaced it: its payment may arrive before it is cancelled.
  */
-export async function devicesOf(
+export async function findDevices(
 	queries: Queries,
 	{ id: passId, router_id: routerId }: Pick<PassRow, 'id' | 'router_id'>,
 	now: number
@@ -236,7 +236,11 @@ export async function devicesOf(
 const MAX_ROWS = 20;
 
 /** Lists the passes that run or wait for a gateway, oldest first. Includes added time and a replaced order. */
-export async function passesOfPurchase(queries: Queries, tokenHash: string, now: number): Promise<PassRow[]> {
+export async function findPassesOfPurchase(
+	queries: Queries,
+	tokenHash: string,
+	now: number
+): Promise<PassRow[]> {
 	const { rows } = await sql<PassRow>`
 		select passes.* from passes
 		where (passes.activating_until is not null or passes.ends_at > ${now})
@@ -265,8 +269,8 @@ export async function letInDevice(
 	isOnline: boolean
 ): Promise<void> {
 	const { clock, jobs, sessions } = context;
-	const targets = await targetsAt(context, trx, pass.router_id);
-	const brought = await devicesOf(trx, pass, clock.now());
+	const targets = await findTargets(context, trx, pass.router_id);
+	const brought = await findDevices(trx, pass, clock.now());
 	const [last = null] = brought;
 	// The buyer may have paid before the device came. The pass may wait for another gateway.
 	if (signsInItself(last, targets)) await jobs.schedule(trx, AWAIT_ROUTER_JOB, pass.id, clock.now());
@@ -274,12 +278,12 @@ export async function letInDevice(
 	const newest = brought.find((one) => grantsDevices(targets, one.gateway_id));
 	if (!newest) return;
 	const { captive_session_id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
-	const wanted = await store.wantedGrantsOf(trx, pass.id);
+	const wanted = await store.findWantedGrants(trx, pass.id);
 	const own = wanted.find((one) => one.mac === mac && one.gateway_id === gatewayId);
 	if (own && (isOnline || own.captive_session_id === captiveSessionId)) return;
 	// Also for a device with a grant: at openNDS level 4 another device can claim its MAC address.
-	const inUse = await slotsInUse(trx, pass.id, clock.now());
-	if (store.otherMacs([...wanted, ...inUse], mac).size >= pass.max_devices) return;
+	const inUse = await findSlotsInUse(trx, pass.id, clock.now());
+	if (store.listOtherMacs([...wanted, ...inUse], mac).size >= pass.max_devices) return;
 	// Otherwise a gateway without grants may have let a device in.
 	const needGrants = brought.every((one) => grantsDevices(targets, one.gateway_id));
 	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {
@@ -300,7 +304,7 @@ const isAsBefore = (
 ) => targets.some(({ id, updatedAt }) => id === gatewayId && startsAt !== null && updatedAt <= startsAt);
 
 const hasBeenIn = async (trx: Tx, passId: number): Promise<boolean> =>
-	(await allSlots(trx, passId)).length > 0 || (await store.grantsOf(trx, passId)).length > 0;
+	(await findAllSlots(trx, passId)).length > 0 || (await store.findGrants(trx, passId)).length > 0;
 
 /**
  * Some gateways cannot disconnect the old device, so it stays online beside the new one. There a pass moves
@@ -319,10 +323,10 @@ export async function movePass(
 	{ isHelp }: { isHelp: boolean }
 ): Promise<Moved> {
 	const { clock, gateways, jobs } = context;
-	const newest = await newestDevice(context, trx, pass);
+	const newest = await findNewestDevice(context, trx, pass);
 	if (!newest) return 'no_device';
 	if (isHelp) {
-		const beside = await devicesBeside(trx, pass.id, newest);
+		const beside = await findDevicesBeside(trx, pass.id, newest);
 		if (beside.length === 0) return 'no_device';
 		if (beside.every(({ isReleased }) => isReleased)) return 'unchanged';
 	}
@@ -331,11 +335,11 @@ export async function movePass(
 	const gateway = all.find(({ id }) => id === newest.gateway_id);
 	const others = { passId: pass.id, exceptMac: newest.mac };
 	if (await isTooSoon(trx, others, all, gateway, now)) return 'too_soon';
-	for (const { id, mac, gateway_id: gatewayId } of await store.openGrantsOf(trx, pass.id)) {
+	for (const { id, mac, gateway_id: gatewayId } of await store.findOpenGrants(trx, pass.id)) {
 		if (mac === newest.mac && gatewayId === newest.gateway_id) continue;
-		const released = await store.changeWanted(trx, { id }, { released_at: now, updated_at: now });
+		const released = await store.changeWantedGrant(trx, { id }, { released_at: now, updated_at: now });
 		// Revoking a user disconnects all its devices; the new one may sign in as the same user.
-		if (released && mac === null) await requestGrant(context, trx, pass.id, userAt(gatewayId));
+		if (released && mac === null) await requestGrant(context, trx, pass.id, describeUser(gatewayId));
 	}
 	await releaseOtherSlots(trx, others, now);
 	// The disconnected old device would sign in by RADIUS faster.
@@ -343,20 +347,20 @@ export async function movePass(
 		const order = { passId: pass.id, gatewayId: gateway.id, mac: newest.mac, maxDevices: pass.max_devices };
 		await takeSlot(trx, jobs, order, now);
 	}
-	const targets = await targetsAt(context, trx, pass.router_id);
+	const targets = await findTargets(context, trx, pass.router_id);
 	if (grantsDevices(targets, newest.gateway_id)) await requestGrant(context, trx, pass.id, newest);
 	await scheduleGatewayCalls(context, trx, pass.id);
 	return 'moved';
 }
 
 /** Devices that had the pass before the newest one. A user, who has no MAC address, counts if it is older than that. */
-async function devicesBeside(
+async function findDevicesBeside(
 	trx: Tx,
 	passId: number,
 	{ mac, created_at: cameAt }: { mac: string; created_at: number }
 ): Promise<{ isReleased: boolean }[]> {
-	const slots = await allSlots(trx, passId);
-	const grants = await store.grantsOf(trx, passId);
+	const slots = await findAllSlots(trx, passId);
+	const grants = await store.findGrants(trx, passId);
 	return [
 		...slots.filter((one) => one.mac !== mac),
 		...grants.filter((one) => (one.mac === null ? one.created_at < cameAt : one.mac !== mac))
@@ -375,7 +379,7 @@ async function isTooSoon(
 	// Gateways that poll never disconnect a device.
 	const polling = all.filter((one) => one.mode === 'poll').map(({ id }) => id);
 	if (await store.hasMovedIn(trx, { passId, gatewayIds: polling, since }, now)) return true;
-	return hasMovedOnline(trx, { passId, exceptMac }, currentReports(now));
+	return hasMovedOnline(trx, { passId, exceptMac }, computeReportWindow(now));
 }
 
 /** Intervals between reads of a counter: shorter when little is left. */
@@ -405,7 +409,9 @@ export async function readUsage(
 	open: OpenPass
 ): Promise<number> {
 	const current = await countUsage(context, grant, gateway, open);
-	return current ? Math.min(current.untilMs, nextRead(context, gateway, current)) : context.clock.now();
+	return current
+		? Math.min(current.untilMs, computeNextRead(context, gateway, current))
+		: context.clock.now();
 }
 
 /** Counts what a device, or user, has used since the last read. Returns its pass as it is then; null if it is over. */
@@ -416,9 +422,9 @@ export async function countUsage(
 	open: OpenPass
 ): Promise<OpenPass | null> {
 	const { database, gateways, clock, transport } = context;
-	const controller = controllerOf(gateway);
+	const controller = findController(gateway);
 	if (!controller || open.pass.data_limit_mb === null) return open;
-	const login = await loginOf(context, grant, open);
+	const login = await buildLogin(context, grant, open);
 	const counter = await tryCall(context, gateway, () => controller.usage(login, gateway, transport));
 	if (counter instanceof Unavailable) return open;
 	// A read says nothing about the trouble with what was sent.
@@ -428,19 +434,19 @@ export async function countUsage(
 		const own = await store.findGrant(trx, grant.id);
 		// Counted meanwhile, perhaps from a newer counter: this one would look as if it had begun again.
 		if (own?.data_reported_at !== grant.data_reported_at) return;
-		await countGrants(context, trx, [own, ...(await othersOf(context, trx, own, gateway))], counter);
+		await countGrants(context, trx, [own, ...(await findOtherGrants(context, trx, own, gateway))], counter);
 	});
 	return openPass(database.db, grant.pass_id, clock.now());
 }
 
 /** Returns when a counter must be read: before a fast device can have used all that is left. */
-export function nextRead(
+export function computeNextRead(
 	{ clock }: AccessServices,
 	gateway: RegisteredGateway,
 	{ pass }: Pick<OpenPass, 'pass'>
 ): number {
 	const left = dataLeft(pass);
-	if (left === null || !controllerOf(gateway)) return Infinity;
+	if (left === null || !findController(gateway)) return Infinity;
 	// Buyers at gateways in trouble share the slots for calls.
 	if (gateway.unresponsiveSince !== null) return clock.now() + MAX_BACKOFF_MS;
 	const ms = Math.floor((left / UNSEEN_BYTES) * READ_MS.least);
@@ -467,7 +473,7 @@ async function countGrants(
 	const since = read.data_reported_at ?? grant.granted_at ?? grant.created_at;
 	if (!Number.isSafeInteger(counter) || counter < 0 || !isPossibleGrowth(growth, now - since)) return;
 	const to = { data_bytes: counter, data_reported_at: now };
-	for (const { id } of grants) await store.changeOpen(trx, id, to);
+	for (const { id } of grants) await store.changeOpenGrant(trx, id, to);
 	await countData(context, trx, grant.pass_id, growth);
 }
 
@@ -489,14 +495,14 @@ export async function refundUnconfirmed(context: AccessJob, sessionId: number): 
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;
 		// All jobs wake when the clock is set back.
-		const [first] = await store.grantsOf(trx, passId);
+		const [first] = await store.findGrants(trx, passId);
 		const lookAt = Math.max(startsAt, first?.created_at ?? 0) + ACTIVATION_TIMEOUT_MS;
 		if (clock.now() < lookAt) return lookAt;
 		// Only paid time is refunded: a gateway may miss the end of free time.
 		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, session));
 		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
 		if (await isKnown(context, trx, time)) return null;
-		const canRefund = (one: SessionRow) => payments.operatorRefunds(trx, paymentOf(one));
+		const canRefund = (one: SessionRow) => payments.operatorRefunds(trx, requirePayment(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
 		if (clock.now() < lastLookAt && !(await canRefund(session))) return lastLookAt;
 		if (status === 'expired') await sessions.endExtraTime(trx, session);
@@ -504,14 +510,14 @@ export async function refundUnconfirmed(context: AccessJob, sessionId: number): 
 		for (const one of [session, ...(await sessions.laterInPass(trx, session))]) {
 			if (one.id !== sessionId && !(await canRefund(one))) isOver = false;
 			else if (await sessions.cancelUnconfirmed(trx, one.id))
-				await payments.refundUnprovisioned(trx, paymentOf(one));
+				await payments.refundUnprovisioned(trx, requirePayment(one));
 		}
 		if (isOver) await scheduleRevokes(context, trx, passId);
 		return null;
 	});
 }
 
-function paymentOf({ id, payment_id: paymentId }: SessionRow): number {
+function requirePayment({ id, payment_id: paymentId }: SessionRow): number {
 	if (paymentId === null) throw new Error(`Session ${id} runs unpaid`);
 	return paymentId;
 }
@@ -527,10 +533,10 @@ interface PaidTime {
 async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promise<boolean> {
 	const { passId, routerId, startsAt } = time;
 	const gateways = await context.gateways.ofRouter(trx, routerId);
-	const [newest] = await devicesOf(trx, { id: passId, router_id: routerId }, context.clock.now());
+	const [newest] = await findDevices(trx, { id: passId, router_id: routerId }, context.clock.now());
 	const own = gateways.find(({ id }) => id === newest?.gateway_id);
 	if (own && !needsGrants(own)) return true;
-	const grants = await store.grantsOf(trx, passId);
+	const grants = await store.findGrants(trx, passId);
 	if (grants.length === 0) return true;
 	const sharing = own ? await context.gateways.sharingConsole(trx, own) : [];
 	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
@@ -544,7 +550,7 @@ async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promis
 	if (grants.some((grant) => counts(grant) && isConfirmed(grant, time))) return true;
 	// A device may be, or have been, online at a gateway without grants. If that sends no reports, the sign-in counts.
 	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
-	return (await allSlots(trx, passId)).some((slot) => lastSign(slot) > startsAt);
+	return (await findAllSlots(trx, passId)).some((slot) => lastSign(slot) > startsAt);
 }
 
 const isConfirmed = ({ confirmed_end_at: at }: store.GrantRow, { expiresAt }: Pick<PaidTime, 'expiresAt'>) =>

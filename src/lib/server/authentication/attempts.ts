@@ -46,10 +46,10 @@ export function createAttempts({ database, clock, secrets }: Base) {
 		);
 	const limitsOf = (attempt: Attempt): Limit[] =>
 		isKnown(attempt)
-			? [{ ...SOURCE, subject: subjectOf(attempt, `browser:${attempt.token}`) }]
+			? [{ ...SOURCE, subject: hashSubject(attempt, `browser:${attempt.token}`) }]
 			: [
-					{ ...SOURCE, subject: subjectOf(attempt, `network:${attempt.network}`) },
-					{ ...ALL_SOURCES, subject: subjectOf(attempt, 'all') }
+					{ ...SOURCE, subject: hashSubject(attempt, `network:${attempt.network}`) },
+					{ ...ALL_SOURCES, subject: hashSubject(attempt, 'all') }
 				];
 	return {
 		isKnown,
@@ -60,19 +60,19 @@ export function createAttempts({ database, clock, secrets }: Base) {
 		async begin(attempt: Attempt): Promise<number> {
 			const now = clock.now();
 			const limits = limitsOf(attempt);
-			await forget(database.db, now);
+			await deleteForgotten(database.db, now);
 			return database.transact(async (trx) => {
 				const waits = [];
-				for (const limit of limits) waits.push(await waitMs(trx, limit, now));
+				for (const limit of limits) waits.push(await computeWaitMs(trx, limit, now));
 				const wait = Math.max(...waits);
-				if (wait === 0) for (const { subject } of limits) await count(trx, subject, now);
+				if (wait === 0) for (const { subject } of limits) await countFailure(trx, subject, now);
 				return wait;
 			});
 		},
 		/** Takes an attempt with the right password back, which still needs the code. */
 		takeBack: (attempt: Attempt): Promise<void> =>
 			database.transact(async (trx) => {
-				for (const { subject } of limitsOf(attempt)) await takeBack(trx, subject);
+				for (const { subject } of limitsOf(attempt)) await uncountFailure(trx, subject);
 			}),
 		/** Takes the attempt back, and forgets the failures of its browser or network. Returns the token for the browser. */
 		async succeeded(attempt: Attempt): Promise<string> {
@@ -82,7 +82,7 @@ export function createAttempts({ database, clock, secrets }: Base) {
 					const [source] = limitsOf({ ...attempt, step });
 					if (source) await trx.deleteFrom('failed_sign_ins').where('subject', '=', source.subject).execute();
 				}
-				if (all) await takeBack(trx, all.subject);
+				if (all) await uncountFailure(trx, all.subject);
 			});
 			if (attempt.token !== null && isKnown(attempt)) return attempt.token;
 			return sign(randomBytes(TOKEN_ID_BYTES).toString('base64url'), attempt);
@@ -90,10 +90,10 @@ export function createAttempts({ database, clock, secrets }: Base) {
 	};
 }
 
-const subjectOf = ({ email, step }: Attempt, source: string) =>
+const hashSubject = ({ email, step }: Attempt, source: string) =>
 	sha256(`${step === 'code' ? 'code:' : ''}${source}:${normaliseEmail(email)}`);
 
-async function waitMs(trx: Tx, { subject, free, longestMs }: Limit, now: number): Promise<number> {
+async function computeWaitMs(trx: Tx, { subject, free, longestMs }: Limit, now: number): Promise<number> {
 	const row = await trx
 		.selectFrom('failed_sign_ins')
 		.select(['failures', 'failed_at'])
@@ -104,7 +104,7 @@ async function waitMs(trx: Tx, { subject, free, longestMs }: Limit, now: number)
 	return Math.max(0, row.failed_at + wait - now);
 }
 
-const count = (trx: Tx, subject: string, now: number) =>
+const countFailure = (trx: Tx, subject: string, now: number) =>
 	trx
 		.insertInto('failed_sign_ins')
 		.values({ subject, failures: 1, failed_at: now })
@@ -115,7 +115,7 @@ const count = (trx: Tx, subject: string, now: number) =>
 		)
 		.execute();
 
-const takeBack = (trx: Tx, subject: string) =>
+const uncountFailure = (trx: Tx, subject: string) =>
 	trx
 		.updateTable('failed_sign_ins')
 		.set((row) => ({ failures: row('failures', '-', 1) }))
@@ -123,7 +123,7 @@ const takeBack = (trx: Tx, subject: string) =>
 		.where('failures', '>', 0)
 		.execute();
 
-const forget = (queries: Queries, now: number) =>
+const deleteForgotten = (queries: Queries, now: number) =>
 	queries
 		.deleteFrom('failed_sign_ins')
 		.where('failed_at', '<=', now - FORGET_MS)

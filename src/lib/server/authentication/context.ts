@@ -17,7 +17,7 @@ export interface SignInState extends SignInContext {
 }
 
 /** Loads better-auth on the first call. */
-export function authFor(state: SignInState, isHttps: boolean): Promise<Auth> {
+export function openAuth(state: SignInState, isHttps: boolean): Promise<Auth> {
 	const { auths, database, log, secrets } = state;
 	const known = auths.get(isHttps);
 	if (known) return known;
@@ -35,5 +35,5 @@ export function authFor(state: SignInState, isHttps: boolean): Promise<Auth> {
 }
 
 /** The tables are the same for both. */
-export const tablesOf = async (state: SignInState): Promise<Tables> =>
-	(await authFor(state, state.config.origin?.startsWith('https:') ?? false)).$context;
+export const openTables = async (state: SignInState): Promise<Tables> =>
+	(await openAuth(state, state.config.origin?.startsWith('https:') ?? false)).$context;

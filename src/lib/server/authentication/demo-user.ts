@@ -1,12 +1,12 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { equalSecrets, type Secrets } from '#lib/server/platform/secrets.ts';
-import { tablesOf, type SignInState } from './context.ts';
+import { openTables, type SignInState } from './context.ts';
 import { connectAccount, ensureUser } from './users.ts';
 import { findAccountByEmail } from '../accounts/accounts.ts';
 
 const PASSWORD_BYTES = 9;
 
-export const demoPassword = (secrets: Secrets, email: string): string =>
+export const deriveDemoPassword = (secrets: Secrets, email: string): string =>
 	(secrets.derive(`demo-password:${email}`, PASSWORD_BYTES).toString('hex').match(/.{6}/g) ?? []).join('-');
 
 /** Creates the demo user if `email` and `password` are a demo account's and its derived password. */
@@ -16,9 +16,10 @@ export async function ensureDemoUser(
 ): Promise<void> {
 	const { config, demoEmails, secrets } = state;
 	const demo = demoEmails.find((known) => known === normaliseEmail(email));
-	if (demo === undefined || !config.demo || !equalSecrets(password, demoPassword(secrets, demo))) return;
+	if (demo === undefined || !config.demo || !equalSecrets(password, deriveDemoPassword(secrets, demo)))
+		return;
 	if (!(await findAccountByEmail(state, demo))) return;
-	const tables = await tablesOf(state);
+	const tables = await openTables(state);
 	const { internalAdapter, password: passwords } = tables;
 	const { id } = await ensureUser(tables, demo);
 	const kept = (await internalAdapter.findCredentialAccount(id))?.password;

@@ -6,7 +6,7 @@ import { canJoin, type Invitation, setInvitationToken, findInvitation } from '..
 import type { Author } from '#lib/server/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { tablesOf, type SignInState } from './context.ts';
+import { openTables, type SignInState } from './context.ts';
 import { PENDING } from './second-factor.ts';
 import { deleteLinks, deleteSecondFactor, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
 
@@ -27,7 +27,7 @@ interface LinkRequest {
 type MailText = Pick<Mail, 'subject' | 'text'>;
 
 /** The form in which better-auth's `resetPassword` looks a token up. */
-const identifierOf = (token: string) => `reset-password:${token}`;
+const formatIdentifier = (token: string) => `reset-password:${token}`;
 
 interface LinkOrder {
 	userId: string;
@@ -43,12 +43,12 @@ async function createLink(
 	origin: string,
 	{ userId, role, lifeMs, prefix = '' }: LinkOrder
 ): Promise<string> {
-	const { internalAdapter } = await tablesOf(state);
+	const { internalAdapter } = await openTables(state);
 	const token = prefix + randomBytes(TOKEN_BYTES).toString('base64url');
 	const expiresAt = new Date(state.clock.now() + lifeMs);
 	await internalAdapter.createVerificationValue({
 		value: userId,
-		identifier: identifierOf(token),
+		identifier: formatIdentifier(token),
 		expiresAt
 	});
 	// Owners and their staff choose their password in the language of their pages.
@@ -60,7 +60,7 @@ async function createLink(
 const STAFF_TOKEN = 'staff-';
 
 /** The invitation that a link accepts. `isOver`: it was withdrawn or accepted, or has another link. */
-export async function invitationOf(
+export async function findLinkInvitation(
 	state: SignInState,
 	token: string
 ): Promise<{ invitation: Invitation | null; isOver: boolean }> {
@@ -79,7 +79,7 @@ export const mailInvitation = (
 		const { mailer } = state;
 		const { id, email: to } = invitation;
 		if (!canJoin(await findAccountByEmail(state, to))) return mailer.send({ to, ...mail.writeRefusal() });
-		const { id: userId } = await ensureUser(await tablesOf(state), to);
+		const { id: userId } = await ensureUser(await openTables(state), to);
 		const order = { userId, role: 'staff', lifeMs: INVITATION_MS, prefix: STAFF_TOKEN } as const;
 		const url = await createLink(state, mail.origin, order);
 		await setInvitationToken(state, id, sha256(new URL(url).searchParams.get('token') ?? ''));
@@ -102,7 +102,7 @@ async function mailNow(state: SignInState, { origin, isNew, write, ...request }:
 	const { clock, mailer } = state;
 	const email = normaliseEmail(request.email);
 	const account = await findAccountByEmail(state, email);
-	const tables = await tablesOf(state);
+	const tables = await openTables(state);
 	if (isNew) await deleteUnconfirmed(tables, clock.now());
 	// Accounts from the command line have no user yet.
 	const user = isNew || account ? await ensureUser(tables, email) : await findUser(tables, email);
@@ -112,12 +112,12 @@ async function mailNow(state: SignInState, { origin, isNew, write, ...request }:
 }
 
 /** Returns the email address of a link; null if it is used, expired or unknown. */
-export async function linkOwner(state: SignInState, token: string): Promise<string | null> {
+export async function findLinkOwner(state: SignInState, token: string): Promise<string | null> {
 	// Excludes NUL, which PostgreSQL refuses in text.
 	if (!TOKEN.test(token)) return null;
-	const { internalAdapter } = await tablesOf(state);
-	if ((await invitationOf(state, token)).isOver) return null;
-	const link = await internalAdapter.findVerificationValue(identifierOf(token));
+	const { internalAdapter } = await openTables(state);
+	if ((await findLinkInvitation(state, token)).isOver) return null;
+	const link = await internalAdapter.findVerificationValue(formatIdentifier(token));
 	if (!link || link.expiresAt.getTime() <= state.clock.now()) return null;
 	return (await internalAdapter.findUserById(link.value))?.email ?? null;
 }
@@ -134,26 +134,26 @@ export async function createInvitedAccount(
 ): Promise<{ account: Account; invitation: string | null } | null> {
 	const account = await createAccount(state, wanted, author.by, author.note);
 	if (!account) return null;
-	const invitation = account.role === 'app' ? null : await invite(state, account, author, origin);
+	const invitation = account.role === 'app' ? null : await inviteAccount(state, account, author, origin);
 	return { account, invitation };
 }
 
 /** Returns a password link, which the administrator hands over. */
-export async function invite(
+export async function inviteAccount(
 	state: SignInState,
 	account: Account,
 	author: Author,
 	origin: string
 ): Promise<string> {
-	const { id: userId } = await ensureUser(await tablesOf(state), account.email);
+	const { id: userId } = await ensureUser(await openTables(state), account.email);
 	const url = await createLink(state, origin, { userId, role: account.role, lifeMs: INVITATION_MS });
 	// Nobody sees the link without its entry.
-	await note(state, 'account.invited', account, author);
+	await recordNote(state, 'account.invited', account, author);
 	return url;
 }
 
-export async function passwordState(state: SignInState, { email }: Account) {
-	const tables = await tablesOf(state);
+export async function findPasswordState(state: SignInState, { email }: Account) {
+	const tables = await openTables(state);
 	const { adapter, internalAdapter } = tables;
 	const user = await findUser(tables, email);
 	if (!user) return { hasPassword: false, hasSecondFactor: false, links: 0 };
@@ -175,11 +175,11 @@ export async function passwordState(state: SignInState, { email }: Account) {
 
 /** Ends all password links of an account, also those that were mailed. */
 export async function deleteInvitations(state: SignInState, account: Account, author: Author): Promise<void> {
-	const tables = await tablesOf(state);
+	const tables = await openTables(state);
 	const user = await findUser(tables, account.email);
 	if (!user) return;
 	await deleteLinks(tables, user.id);
-	await note(state, 'account.invitations_deleted', account, author);
+	await recordNote(state, 'account.invitations_deleted', account, author);
 }
 
 /** For a person whose phone is lost: ends all sign-in sessions too. Returns false if the account has no second factor. */
@@ -188,17 +188,17 @@ export async function removeSecondFactor(
 	account: Account,
 	author: Author
 ): Promise<boolean> {
-	const tables = await tablesOf(state);
+	const tables = await openTables(state);
 	const user = await findUser(tables, account.email);
 	if (!user || !(await deleteSecondFactor(tables, user.id))) return false;
 	await tables.internalAdapter.deleteUserSessions(user.id);
-	await note(state, 'account.second_factor_removed', account, author);
+	await recordNote(state, 'account.second_factor_removed', account, author);
 	return true;
 }
 
 /** Ends all sign-in sessions, and forgets the password, the second factor and the links. */
-export async function forget(state: SignInState, { email }: Account): Promise<void> {
-	const tables = await tablesOf(state);
+export async function forgetUser(state: SignInState, { email }: Account): Promise<void> {
+	const tables = await openTables(state);
 	const user = await findUser(tables, email);
 	if (!user) return;
 	await deleteLinks(tables, user.id);
@@ -206,7 +206,7 @@ export async function forget(state: SignInState, { email }: Account): Promise<vo
 }
 
 /** better-auth writes its tables outside our transactions, so entries have their own. */
-const note = (
+const recordNote = (
 	{ audit, database }: SignInState,
 	action: 'account.invited' | 'account.invitations_deleted' | 'account.second_factor_removed',
 	{ id }: Account,

@@ -1,17 +1,17 @@
 import { binder } from '#lib/server/platform/bind.ts';
 import { createAttempts } from './attempts.ts';
-import { authFor, tablesOf, type SignInContext, type SignInState } from './context.ts';
-import { demoPassword, ensureDemoUser } from './demo-user.ts';
+import { openAuth, openTables, type SignInContext, type SignInState } from './context.ts';
+import { deriveDemoPassword, ensureDemoUser } from './demo-user.ts';
 import {
 	createInvitedAccount,
 	deleteInvitations,
-	forget,
-	invitationOf,
-	invite,
-	linkOwner,
+	forgetUser,
+	findLinkInvitation,
+	inviteAccount,
+	findLinkOwner,
 	mailInvitation,
 	mailLink,
-	passwordState,
+	findPasswordState,
 	removeSecondFactor
 } from './links.ts';
 import { deleteLinks } from './users.ts';
@@ -36,22 +36,22 @@ export function createSignIn(context: SignInContext) {
 				? 'ORIGIN is not set, so a link in a mail could lead anywhere.'
 				: null),
 		attempts: createAttempts(context),
-		auth: bind(authFor),
+		auth: bind(openAuth),
 		mailLink: bind(mailLink),
-		linkOwner: bind(linkOwner),
+		linkOwner: bind(findLinkOwner),
 		createAccount: bind(createInvitedAccount),
-		invitationOf: bind(invitationOf),
-		invite: bind(invite),
+		invitationOf: bind(findLinkInvitation),
+		invite: bind(inviteAccount),
 		mailInvitation: bind(mailInvitation),
-		passwordState: bind(passwordState),
+		passwordState: bind(findPasswordState),
 		deleteInvitations: bind(deleteInvitations),
 		removeSecondFactor: bind(removeSecondFactor),
-		forget: bind(forget),
-		deleteLinks: async (userId: string) => deleteLinks(await tablesOf(state), userId),
+		forget: bind(forgetUser),
+		deleteLinks: async (userId: string) => deleteLinks(await openTables(state), userId),
 		/** Returns null while the address is unconfirmed. */
 		accountOf: ({ accountId }: { accountId?: number | null | undefined }) =>
 			findAccount(context, accountId ?? 0),
-		demoPassword: (email: string) => demoPassword(secrets, email),
+		demoPassword: (email: string) => deriveDemoPassword(secrets, email),
 		ensureDemoUser: bind(ensureDemoUser),
 		stop: () => Promise.allSettled(state.running)
 	};

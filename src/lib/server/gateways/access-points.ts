@@ -1,6 +1,6 @@
 import type { Queries, Tx } from '../db/database.ts';
 import type { RegisteredGateway } from './gateway-record.ts';
-import { gatewaysOfSite, type GatewaysContext } from './register.ts';
+import { findGatewaysOfSite, type GatewaysContext } from './register.ts';
 import * as store from './store.ts';
 
 /**
@@ -23,9 +23,9 @@ export async function findClaims(
 	accessPoints: readonly string[] = settings.accessPoints ?? []
 ): Promise<Claim[]> {
 	if (kind !== 'unifi' || settings.site === undefined || accessPoints.length === 0) return [];
-	const others = (await gatewaysOfSite(queries, settings.site)).filter(({ row }) => row.id !== id);
-	const decided = await store.decidedOwners(queries, accessPoints);
-	const owners = await store.ownersOf(queries, [routerId, ...others.map(({ row }) => row.router_id)]);
+	const others = (await findGatewaysOfSite(queries, settings.site)).filter(({ row }) => row.id !== id);
+	const decided = await store.findDecidedOwners(queries, accessPoints);
+	const owners = await store.findOwners(queries, [routerId, ...others.map(({ row }) => row.router_id)]);
 	const own = owners.get(routerId);
 	return accessPoints.flatMap((accessPoint): Claim[] => {
 		const rivals = others
@@ -48,7 +48,7 @@ export async function decideClaims(
 	await database.transact(async (trx) => {
 		for (const gateway of gateways) {
 			const claimed = (await findClaims(trx, gateway)).map(({ accessPoint }) => accessPoint);
-			const owner = (await store.ownersOf(trx, [gateway.routerId])).get(gateway.routerId);
+			const owner = (await store.findOwners(trx, [gateway.routerId])).get(gateway.routerId);
 			if (claimed.length === 0 || owner === undefined) continue;
 			await store.decideOwner(trx, claimed, { owner_account_id: owner, decided_at: clock.now() });
 			await audit(trx, claimed);

@@ -13,7 +13,7 @@ import {
 } from './gateway.ts';
 import type { Gateways } from './gateways.ts';
 import { type RegisteredGateway, namesDevices, signsInBrowser } from './gateway-record.ts';
-import { adapterOf, startAddress } from './registry.ts';
+import { findAdapter, buildStartAddress } from './registry.ts';
 import { DAY_MS, HOUR_MS } from '#lib/domain/time/time.ts';
 import { z } from 'zod';
 import { CAPTIVE_SESSION_ID_PATTERN, captiveSessionId } from '#lib/server/platform/ids.ts';
@@ -69,19 +69,19 @@ export type CaptiveSessions = ReturnType<typeof createCaptiveSessions>;
 export function createCaptiveSessions(context: CaptiveSessionsContext) {
 	const bind = binder(context);
 	return {
-		enter: bind(enter),
-		enterAgain: bind(enterAgain),
+		enter: bind(enterPortal),
+		enterAgain: bind(enterPortalAgain),
 		find: bind(findCaptiveSession),
 		/** Whether the text can be the id of a captive session, which may have expired. */
 		isId: isCaptiveSessionId,
 		bindPurchase: bind(bindPurchase),
-		loginOf: bind(loginOf),
+		loginOf: bind(findLogin),
 		moveSlots: bind(moveSlots),
 		moveToPurchase: bind(moveToPurchase),
-		ofPurchase: bind(purchaseDevice),
-		signInUrl: bind(signInUrl),
-		earlierPurchase: bind(earlierPurchase),
-		onlineAt: bind(purchaseOnlineAt),
+		ofPurchase: bind(findPurchaseDevice),
+		signInUrl: bind(startSignIn),
+		earlierPurchase: bind(findEarlierPurchase),
+		onlineAt: bind(findPurchaseOnline),
 		/**
 		 * Another gateway of the router may respond, but it cannot connect devices here.
 		 * @param entry the redirect of the buyer's device
@@ -95,7 +95,7 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 			);
 			return claims.length === 0;
 		},
-		startAddress,
+		startAddress: buildStartAddress,
 		needsDevice: namesDevices
 	};
 }
@@ -130,7 +130,7 @@ const isCaptiveSessionId = (id: string): boolean => CAPTIVE_SESSION_ID_PATTERN.t
 function seal({ clock, secrets }: CaptiveSessionsContext, gatewayId: number, entry: Entry): CaptiveSession {
 	const content = { gatewayId, createdAt: clock.now(), entry: { ...entry, originalUrl: null } };
 	const id = secrets.encrypt(JSON.stringify(content), SEALED_ID_CONTEXT);
-	return { id, device: deviceName(sha256(id)), entry };
+	return { id, device: computeDeviceName(sha256(id)), entry };
 }
 
 /** Returns null if the id carries nothing, or something that has expired. */
@@ -152,20 +152,20 @@ async function findOrStore(
 	const row = await find();
 	const unstored = row ? null : unseal(context, id);
 	if (!unstored) return row;
-	await insertRow(queries, rowOf(secrets, idHash, unstored));
+	await insertRow(queries, buildRow(secrets, idHash, unstored));
 	return find();
 }
 
 /** Part of the stored encryption: never rename. */
 const sealContext = (idHash: string) => `gateway-visit:${idHash}`;
 
-const entryOf = (secrets: Secrets, row: CaptiveSessionRow): Entry =>
+const openEntry = (secrets: Secrets, row: CaptiveSessionRow): Entry =>
 	entryShape.parse(JSON.parse(secrets.decrypt(row.entry_sealed, sealContext(row.id_hash))));
 
 /** Names its device in addresses of pages. It opens nothing, unlike the id. */
-const deviceName = (idHash: string): string => idHash.slice(0, 24);
+const computeDeviceName = (idHash: string): string => idHash.slice(0, 24);
 
-const rowOf = (
+const buildRow = (
 	secrets: Secrets,
 	id_hash: string,
 	{ gatewayId, createdAt, entry }: { gatewayId: number; createdAt: number; entry: Entry }
@@ -190,16 +190,16 @@ async function insert(
 ): Promise<CaptiveSession> {
 	const id = captiveSessionId();
 	const id_hash = sha256(id);
-	const row = rowOf(secrets, id_hash, { gatewayId, createdAt: clock.now(), entry });
+	const row = buildRow(secrets, id_hash, { gatewayId, createdAt: clock.now(), entry });
 	await insertRow(queries, { ...row, ...binding });
-	return { id, device: deviceName(id_hash), entry };
+	return { id, device: computeDeviceName(id_hash), entry };
 }
 
 /**
  * Reads a redirect.
  * @param mayStore whether a captive session of the device may be stored; otherwise its id carries it
  */
-async function enter(
+async function enterPortal(
 	context: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
 	request: EntryRequest,
@@ -207,7 +207,7 @@ async function enter(
 ): Promise<CaptiveSession | { refused: RefusalReason }> {
 	let entry: Entry;
 	try {
-		entry = adapterOf(gateway.kind).parseEntry(request, gateway);
+		entry = findAdapter(gateway.kind).parseEntry(request, gateway);
 	} catch (error) {
 		if (error instanceof EntryRefused) return { refused: error.reason };
 		throw error;
@@ -216,7 +216,7 @@ async function enter(
 	const captiveSession = (await mayStore(mac))
 		? await insert(context, context.database.db, gateway.id, entry)
 		: seal(context, gateway.id, entry);
-	if (mac !== null && namesDevices(gateway) && !adapterOf(gateway.kind).provesDevice) {
+	if (mac !== null && namesDevices(gateway) && !findAdapter(gateway.kind).provesDevice) {
 		await context.access.deviceReturned({ gatewayId: gateway.id, mac });
 	}
 	return captiveSession;
@@ -227,22 +227,22 @@ async function enter(
  * opened a purchase there.
  * @param row of a purchase
  */
-async function returnedAt(
+async function findReturn(
 	{ database, clock, secrets }: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
 	row: CaptiveSessionRow
 ): Promise<number | null> {
 	if (row.client_mac === null) return null;
-	const newest = await newestUnboundOf(database.db, gateway.id, row.client_mac, clock.now());
-	const entry = newest && entryOf(secrets, newest);
+	const newest = await findNewestUnbound(database.db, gateway.id, row.client_mac, clock.now());
+	const entry = newest && openEntry(secrets, newest);
 	if (!entry || entry.state === 'online') return null;
 	// The same redirect once more, from the browser's history.
-	if (adapterOf(gateway.kind).provesDevice?.(entry, entryOf(secrets, row), gateway)) return null;
+	if (findAdapter(gateway.kind).provesDevice?.(entry, openEntry(secrets, row), gateway)) return null;
 	return newest.created_at;
 }
 
 /** Copies a captive session, without the result of its sign-in: its device buys again. */
-async function enterAgain(
+async function enterPortalAgain(
 	context: CaptiveSessionsContext,
 	{ gateway, entry }: { gateway: RegisteredGateway; entry: Entry },
 	mayStore: (mac: string | null) => Promise<boolean>
@@ -263,18 +263,18 @@ async function findCaptiveSession(
 	const row = await findRow(database.db, gateway?.id ?? null, sha256(id), clock.now());
 	const unstored = row ? null : unseal(context, id);
 	if (unstored && (gateway === null || gateway.id === unstored.gatewayId)) {
-		return { id, device: deviceName(sha256(id)), entry: unstored.entry };
+		return { id, device: computeDeviceName(sha256(id)), entry: unstored.entry };
 	}
-	return row && { id, device: deviceName(row.id_hash), entry: entryOf(secrets, row) };
+	return row && { id, device: computeDeviceName(row.id_hash), entry: openEntry(secrets, row) };
 }
 
 /** Returns an empty record if the captive session has expired. */
-async function loginOf(
+async function findLogin(
 	{ database, secrets }: CaptiveSessionsContext,
 	rowId: number
 ): Promise<Entry['login']> {
 	const row = await findRowById(database.db, rowId);
-	return row ? entryOf(secrets, row).login : {};
+	return row ? openEntry(secrets, row).login : {};
 }
 
 interface Bound {
@@ -305,18 +305,18 @@ async function bindPurchase(
 		const row = await findOrStore(context, trx, id);
 		if (!row) return UNKNOWN;
 		if (routerId !== undefined) {
-			const gateway = await gatewayStore.findGateway(trx, 'id', row.gateway_id);
+			const gateway = await gatewayStore.findGatewayRow(trx, 'id', row.gateway_id);
 			if (gateway?.router_id !== routerId) return { device: null, isElsewhere: true };
 		}
-		const entry = entryOf(secrets, row);
+		const entry = openEntry(secrets, row);
 		const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
 		// The other purchase keeps its captive session; this one gets a copy.
 		if (hasOther) {
 			const copy = await insert(context, trx, row.gateway_id, entry, binding);
-			return { device: deviceName(sha256(copy.id)), entry };
+			return { device: computeDeviceName(sha256(copy.id)), entry };
 		}
-		await update(trx, row.id, binding);
-		return { device: deviceName(row.id_hash), entry };
+		await updateRow(trx, row.id, binding);
+		return { device: computeDeviceName(row.id_hash), entry };
 	});
 	if (!('entry' in bound)) return bound;
 	await access.purchaseOpened(tokenHash, bound.entry.state === 'online');
@@ -336,17 +336,17 @@ async function moveToPurchase(
  * Returns the SHA-256 of the token of a device's last purchase at a gateway; null if there is none, or if neither the
  * redirect nor the gateway proves the device, because anyone can write a MAC address.
  */
-async function earlierPurchase(
+async function findEarlierPurchase(
 	{ database, clock, secrets, seenDevices }: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
 	entry: Entry
 ): Promise<string | null> {
 	if (entry.clientMac === null) return null;
-	const newest = await newestPurchaseOf(database.db, gateway.id, entry.clientMac, clock.now());
+	const newest = await findNewestPurchase(database.db, gateway.id, entry.clientMac, clock.now());
 	if (!newest) return null;
-	const { provesDevice } = adapterOf(gateway.kind);
+	const { provesDevice } = findAdapter(gateway.kind);
 	const isProved = provesDevice
-		? provesDevice(entry, entryOf(secrets, newest), gateway)
+		? provesDevice(entry, openEntry(secrets, newest), gateway)
 		: await seenDevices.sees(gateway, entry);
 	return isProved ? newest.purchase_token_hash : null;
 }
@@ -357,7 +357,7 @@ async function earlierPurchase(
  * @param clientIp in its one spelling; null if it is not known
  * @returns SHA-256 of the token; null if the device is unknown, or was redirected again after its sign-in
  */
-async function purchaseOnlineAt(
+async function findPurchaseOnline(
 	context: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
 	clientIp: string | null
@@ -365,17 +365,17 @@ async function purchaseOnlineAt(
 	const { clock, secrets, access, database } = context;
 	if (clientIp === null) return null;
 	const now = clock.now();
-	const newest = await newestFromIp(database.db, gateway.id, clientIp, now);
+	const newest = await findNewestFromIp(database.db, gateway.id, clientIp, now);
 	if (!newest) return null;
 	const paid =
 		newest.purchase_token_hash === null && newest.client_mac !== null
-			? await newestPurchaseOf(database.db, gateway.id, newest.client_mac, now)
+			? await findNewestPurchase(database.db, gateway.id, newest.client_mac, now)
 			: newest;
 	// DHCP may have given the address to another device.
 	if (!paid || paid.client_ip !== clientIp || paid.purchase_token_hash === null) return null;
 	const isSignedIn =
 		(paid.tried_at !== null && newest.created_at <= paid.tried_at) ||
-		entryOf(secrets, newest).state === 'online';
+		openEntry(secrets, newest).state === 'online';
 	if (isSignedIn) return paid.purchase_token_hash;
 	if (signsInBrowser(gateway)) return null;
 	// Another system connects the device and does not report it.
@@ -383,7 +383,7 @@ async function purchaseOnlineAt(
 	const state = await access.stateOf(paid.purchase_token_hash, {
 		gatewayId: gateway.id,
 		mac: paid.client_mac,
-		returnedAt: await returnedAt(context, gateway, paid)
+		returnedAt: await findReturn(context, gateway, paid)
 	});
 	return state === 'online' ? paid.purchase_token_hash : null;
 }
@@ -424,7 +424,7 @@ const MAX_CAPTIVE_SESSIONS = 50;
  * Returns the device that the page speaks for; null if no device opened the purchase behind a gateway of its router.
  * If the address names none, it is the newest device with a slot, or else the newest one.
  */
-async function purchaseDevice(
+async function findPurchaseDevice(
 	context: CaptiveSessionsContext,
 	purchase: PurchaseReader
 ): Promise<PurchaseDevice | null> {
@@ -434,13 +434,13 @@ async function purchaseDevice(
 	const rows = await listRowsOfPurchase(database.db, ofPurchase, clock.now(), MAX_CAPTIVE_SESSIONS);
 	// The rows begin with the newest, so the first one of a device is its newest.
 	const devices = rows.filter((row, at) => rows.findIndex((one) => isSameDevice(one, row)) === at);
-	const named = rows.find(({ id_hash }) => deviceName(id_hash) === purchase.device);
+	const named = rows.find(({ id_hash }) => computeDeviceName(id_hash) === purchase.device);
 	const isOnly = purchase.device === null && devices.length === 1;
 	const reader = named ? devices.find((row) => isSameDevice(row, named)) : isOnly && devices[0];
-	if (reader) return deviceOf(context, purchase, rows, reader, true);
+	if (reader) return describeDevice(context, purchase, rows, reader, true);
 	let newest: PurchaseDevice | null = null;
 	for (const row of devices) {
-		const device = await deviceOf(context, purchase, rows, row, false);
+		const device = await describeDevice(context, purchase, rows, row, false);
 		if (device && device.deviceState !== 'no-free-slot') return device;
 		newest ??= device;
 	}
@@ -450,7 +450,7 @@ async function purchaseDevice(
 const isSameDevice = (one: CaptiveSessionRow, other: CaptiveSessionRow): boolean =>
 	one.client_mac === null ? one.id === other.id : one.client_mac === other.client_mac;
 
-async function deviceOf(
+async function describeDevice(
 	context: CaptiveSessionsContext,
 	{ token }: PurchaseReader,
 	rows: readonly CaptiveSessionRow[],
@@ -468,7 +468,7 @@ async function deviceOf(
 		captiveSessionId: row.id,
 		isReader,
 		gateway,
-		entry: entryOf(context.secrets, row),
+		entry: openEntry(context.secrets, row),
 		how: signsInBrowser(gateway) ? 'navigate' : 'waits',
 		tried: row.tried_at !== null ? 'here' : isTried ? 'elsewhere' : null,
 		isRecent: openedAt > since,
@@ -476,22 +476,22 @@ async function deviceOf(
 		deviceState: await context.access.stateOf(sha256(token), {
 			gatewayId: gateway.id,
 			mac: row.client_mac,
-			returnedAt: await returnedAt(context, gateway, row)
+			returnedAt: await findReturn(context, gateway, row)
 		})
 	};
 }
 
 /** Returns the URL with which the browser signs in at the gateway, and marks it as tried; null if there is none. */
-async function signInUrl(
+async function startSignIn(
 	{ database, clock }: CaptiveSessionsContext,
 	{ captiveSessionId, gateway, entry, how }: PurchaseDevice,
 	login: PassLogin
 ): Promise<string | null> {
 	if (how === 'waits') return null;
 	// Also if there is no address: the page would try again and again.
-	await update(database.db, captiveSessionId, { tried_at: clock.now() });
+	await updateRow(database.db, captiveSessionId, { tried_at: clock.now() });
 	try {
-		return adapterOf(gateway.kind).signInUrl?.(entry, login, gateway) ?? null;
+		return findAdapter(gateway.kind).signInUrl?.(entry, login, gateway) ?? null;
 	} catch (error) {
 		if (error instanceof EntryRefused) return null;
 		throw error;
@@ -504,9 +504,9 @@ async function signInUrl(
  */
 async function moveSlots(context: CaptiveSessionsContext, purchase: PurchaseReader): Promise<boolean> {
 	const { database, clock, access } = context;
-	const device = await purchaseDevice(context, purchase);
+	const device = await findPurchaseDevice(context, purchase);
 	// `move` gives the slots to the device with the newest `bound_at`.
-	if (device?.isReader) await update(database.db, device.captiveSessionId, { bound_at: clock.now() });
+	if (device?.isReader) await updateRow(database.db, device.captiveSessionId, { bound_at: clock.now() });
 	return (await access.move(sha256(purchase.token))) === 'moved';
 }
 
@@ -529,7 +529,7 @@ export function createSeenDevices({ log }: Pick<Base, 'log'>, transport: Gateway
 	const pausedUntil = new Map<number, number>();
 
 	async function ask(gateway: RegisteredGateway, entry: Entry, limit: AbortSignal): Promise<boolean> {
-		const { controller } = adapterOf(gateway.kind);
+		const { controller } = findAdapter(gateway.kind);
 		if (!controller?.sees || entry.clientMac === null) return false;
 		// A late answer leads to no further call.
 		const limited: GatewayTransport = {
@@ -591,7 +591,11 @@ export function normaliseLoginHost(text: string): string | null {
  * @param defaultPort port of an address that names none
  * @returns `host:port` @throws EntryRefused for an address that is not registered
  */
-export function registeredHost({ loginHosts }: GatewayFacts, address: string, defaultPort: number): string {
+export function requireRegisteredHost(
+	{ loginHosts }: GatewayFacts,
+	address: string,
+	defaultPort: number
+): string {
 	const withPort = (host: string) => (host.includes(':') ? host : `${host}:${defaultPort}`);
 	const wanted = withPort(address.toLowerCase());
 	if (loginHosts.map(withPort).includes(wanted)) return wanted;
@@ -603,12 +607,12 @@ type CaptiveSessionRow = Selectable<CaptiveSessionsTable>;
 const insertRow = (queries: Queries, values: Insertable<CaptiveSessionsTable>) =>
 	queries.insertInto('captive_sessions').values(values).execute();
 
-const current = (queries: Queries, now: number) =>
+const selectCurrent = (queries: Queries, now: number) =>
 	queries.selectFrom('captive_sessions').selectAll().where('expires_at', '>', now);
 
 /** @param gatewayId null for any gateway */
 function findRow(queries: Queries, gatewayId: number | null, idHash: string, now: number) {
-	const found = current(queries, now).where('id_hash', '=', idHash);
+	const found = selectCurrent(queries, now).where('id_hash', '=', idHash);
 	return first(gatewayId === null ? found : found.where('gateway_id', '=', gatewayId));
 }
 
@@ -621,7 +625,7 @@ const listRowsOfPurchase = (
 	now: number,
 	limit: number
 ) =>
-	current(queries, now)
+	selectCurrent(queries, now)
 		.where('purchase_token_hash', '=', tokenHash)
 		.where('gateway_id', 'in', (gateways) =>
 			gateways.selectFrom('gateways').select('id').where('router_id', '=', routerId)
@@ -631,34 +635,34 @@ const listRowsOfPurchase = (
 		.limit(limit)
 		.execute();
 
-const ofDevice = (queries: Queries, gatewayId: number, clientMac: string, now: number) =>
-	current(queries, now).where('gateway_id', '=', gatewayId).where('client_mac', '=', clientMac);
+const selectDevice = (queries: Queries, gatewayId: number, clientMac: string, now: number) =>
+	selectCurrent(queries, now).where('gateway_id', '=', gatewayId).where('client_mac', '=', clientMac);
 
-const newestPurchaseOf = (...device: Parameters<typeof ofDevice>) =>
+const findNewestPurchase = (...device: Parameters<typeof selectDevice>) =>
 	first(
-		ofDevice(...device)
+		selectDevice(...device)
 			.where('purchase_token_hash', 'is not', null)
 			.orderBy('bound_at', 'desc')
 			.orderBy('id', 'desc')
 	);
 
 /** A redirect of a device on which no purchase was made or opened since. */
-const newestUnboundOf = (...device: Parameters<typeof ofDevice>) =>
+const findNewestUnbound = (...device: Parameters<typeof selectDevice>) =>
 	first(
-		ofDevice(...device)
+		selectDevice(...device)
 			.where('purchase_token_hash', 'is', null)
 			.orderBy('id', 'desc')
 	);
 
-const newestFromIp = (queries: Queries, gatewayId: number, clientIp: string, now: number) =>
+const findNewestFromIp = (queries: Queries, gatewayId: number, clientIp: string, now: number) =>
 	first(
-		current(queries, now)
+		selectCurrent(queries, now)
 			.where('gateway_id', '=', gatewayId)
 			.where('client_ip', '=', clientIp)
 			.orderBy('id', 'desc')
 	);
 
-const update = (queries: Queries, id: number, change: Updateable<CaptiveSessionsTable>) =>
+const updateRow = (queries: Queries, id: number, change: Updateable<CaptiveSessionsTable>) =>
 	queries.updateTable('captive_sessions').set(change).where('id', '=', id).execute();
 
 const moveRowsToPurchase = (queries: Queries, fromTokenHash: string, toTokenHash: string) =>

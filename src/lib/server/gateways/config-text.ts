@@ -14,22 +14,22 @@ const MEANINGS: Record<keyof typeof UNKNOWN, string> = {
 };
 
 /** Returns the placeholders in a text, and what to put there. */
-export const placeholdersIn = (text: string): { name: string; what: string }[] =>
+export const findPlaceholders = (text: string): { name: string; what: string }[] =>
 	Object.entries(UNKNOWN).flatMap(([key, name]) =>
 		text.includes(name) ? [{ name, what: MEANINGS[key as keyof typeof UNKNOWN] }] : []
 	);
 
 /** Returns the text of a file, with comments about its placeholders after the first line. */
-export function fileText(firstLine: string, lines: readonly string[]): string {
+export function formatFile(firstLine: string, lines: readonly string[]): string {
 	const text = lines.join('\n');
-	const notes = placeholdersIn(text).map(({ name, what }) => `# ${name}: ${what}.`);
+	const notes = findPlaceholders(text).map(({ name, what }) => `# ${name}: ${what}.`);
 	return `${[firstLine, ...notes, text].join('\n')}\n`;
 }
 
 /** The address at which devices reach this installation; `port` is '' for the protocol's default. */
-export type PortalAddress = ReturnType<typeof portalAddress>;
+export type PortalAddress = ReturnType<typeof parsePortalAddress>;
 
-export function portalAddress({ origin: text, port: ownPort }: { origin: string | null; port: number }) {
+export function parsePortalAddress({ origin: text, port: ownPort }: { origin: string | null; port: number }) {
 	if (text !== null) {
 		const { origin, protocol, hostname, port } = new URL(text);
 		return { origin, protocol, hostname, port };

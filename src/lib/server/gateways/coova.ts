@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
-import { checkSize, clientMacOf, field, problemOf, webAddressOf } from './fields.ts';
+import { checkSize, parseClientMac, readField, classifyProblem, parseWebAddress } from './fields.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
@@ -11,9 +11,9 @@ import {
 	type GatewayAdapter,
 	type GatewayFacts
 } from './gateway.ts';
-import { registeredHost } from './captive-sessions.ts';
+import { requireRegisteredHost } from './captive-sessions.ts';
 import { freeRadius } from './freeradius.ts';
-import { fileText } from './config-text.ts';
+import { formatFile } from './config-text.ts';
 
 /**
  * CoovaChilli's universal access method (src/redir.c).
@@ -109,14 +109,14 @@ export const coova: GatewayAdapter = {
 	parseEntry(request, facts) {
 		checkSize(request);
 		const { fields } = request;
-		const state = STATES[field(fields, 'res')];
+		const state = STATES[readField(fields, 'res')];
 		if (state === undefined) throw new EntryRefused('missing', 'res is missing');
 		if (facts.secret !== null) checkSignature(request, facts.secret);
-		const port = field(fields, 'uamport') || String(DEFAULT_PORT);
-		const host = field(fields, 'uamip');
+		const port = readField(fields, 'uamport') || String(DEFAULT_PORT);
+		const host = readField(fields, 'uamip');
 		if (!/^\d{1,5}$/.test(port) || host === '') throw new EntryRefused('broken', 'uamip is missing');
-		const address = registeredHost(facts, `${host}:${port}`, DEFAULT_PORT);
-		const challenge = field(fields, 'challenge').toLowerCase();
+		const address = requireRegisteredHost(facts, `${host}:${port}`, DEFAULT_PORT);
+		const challenge = readField(fields, 'challenge').toLowerCase();
 		if (state !== 'online' && !CHALLENGE.test(challenge)) {
 			throw new EntryRefused('broken', 'The challenge is invalid');
 		}
@@ -124,11 +124,11 @@ export const coova: GatewayAdapter = {
 			state,
 			problem:
 				state === 'refused'
-					? problemOf(field(fields, 'reply') || field(fields, 'reason') || 'rejected')
+					? classifyProblem(readField(fields, 'reply') || readField(fields, 'reason') || 'rejected')
 					: null,
-			clientMac: clientMacOf(field(fields, 'mac')),
-			clientIp: normaliseIp(field(fields, 'ip')),
-			originalUrl: webAddressOf(field(fields, 'userurl')),
+			clientMac: parseClientMac(readField(fields, 'mac')),
+			clientIp: normaliseIp(readField(fields, 'ip')),
+			originalUrl: parseWebAddress(readField(fields, 'userurl')),
 			login: state === 'online' ? {} : { address, challenge }
 		};
 	},
@@ -141,7 +141,7 @@ export const coova: GatewayAdapter = {
 		if (!CHALLENGE.test(challenge)) throw new EntryRefused('missing', 'The challenge is missing');
 		const raw = Buffer.from(challenge, 'hex');
 		const shared = facts.secret === null ? raw : md5(raw, facts.secret);
-		const url = new URL(`http://${registeredHost(facts, address, DEFAULT_PORT)}/logon`);
+		const url = new URL(`http://${requireRegisteredHost(facts, address, DEFAULT_PORT)}/logon`);
 		url.searchParams.set('username', user);
 		url.searchParams.set('response', md5('\0', password, shared).toString('hex'));
 		url.searchParams.set('userurl', landing);
@@ -179,7 +179,7 @@ function coovaConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] 
 	];
 	const title = `# ${gateway.name}: devices without internet are sent to ${portal.origin}. Contains secrets: mode 600.`;
 	return [
-		{ title: 'CoovaChilli', file: '/etc/chilli/config', text: fileText(title, lines) },
+		{ title: 'CoovaChilli', file: '/etc/chilli/config', text: formatFile(title, lines) },
 		...freeRadius(facts, context)
 	];
 }

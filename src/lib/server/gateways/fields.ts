@@ -17,26 +17,26 @@ export function checkSize({ address, fields }: EntryRequest): void {
 const EMPTY = /^(\(null\)|\$\([\w-]+\))?$/;
 
 /** Returns the first value of a field; '' if it is missing. */
-export function field(fields: URLSearchParams, name: string): string {
+export function readField(fields: URLSearchParams, name: string): string {
 	const value = (fields.get(name) ?? '').trim();
 	return EMPTY.test(value) ? '' : value;
 }
 
 /** Returns null for ''. @throws EntryRefused if the address is invalid */
-export function clientMacOf(text: string): string | null {
+export function parseClientMac(text: string): string | null {
 	if (text === '') return null;
 	const mac = normaliseMac(text);
 	if (mac === null) throw new EntryRefused('broken', 'The MAC address of the client is invalid');
 	return mac;
 }
 
-export function webAddressOf(text: string): string | null {
+export function parseWebAddress(text: string): string | null {
 	if (text === '' || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;
 	const { protocol, href } = new URL(text);
 	return protocol === 'http:' || protocol === 'https:' ? href : null;
 }
 
-export function decoded(text: string): string {
+export function decodeText(text: string): string {
 	try {
 		return decodeURIComponent(text);
 	} catch {
@@ -52,5 +52,5 @@ const PROBLEMS: readonly [RegExp, EntryProblem][] = [
 	[/invalid|password|reject|unknown user|not found|incorrect|denied/i, 'wrong-password']
 ];
 
-export const problemOf = (message: string): EntryProblem =>
+export const classifyProblem = (message: string): EntryProblem =>
 	PROBLEMS.find(([pattern]) => pattern.test(message))?.[1] ?? 'unknown';

@@ -11,8 +11,8 @@ import {
 	type GatewayKind,
 	type GatewaySettings
 } from './gateway.ts';
-import { adapterOf } from './registry.ts';
-import { generatedCredentials } from './settings.ts';
+import { findAdapter } from './registry.ts';
+import { decideGeneratedCredentials } from './settings.ts';
 import type { GatewayRow } from './store.ts';
 
 /** A gateway with decrypted secrets. */
@@ -47,13 +47,13 @@ const secretContext = (name: string) => `gateway-secret:${name}`;
 const credentialsContext = (name: string) => `gateway-credentials:${name}`;
 
 /** Derived from the secret, because the address of an installation may change. */
-function installationOf(secrets: Secrets, { installation, key_sealed, key_hash }: GatewayRow): string {
+function readInstallation(secrets: Secrets, { installation, key_sealed, key_hash }: GatewayRow): string {
 	if (installation !== null) return installation;
 	const position = Math.max(0, secrets.keyIndex(key_sealed, keyContext(key_hash)));
 	return secrets.deriveAll('installation', 4)[position]?.toString('hex') ?? '';
 }
 
-export function newKey(secrets: Secrets): Pick<GatewayRow, 'key_hash' | 'key_sealed'> {
+export function createGatewayKey(secrets: Secrets): Pick<GatewayRow, 'key_hash' | 'key_sealed'> {
 	const key = gatewayKey();
 	const key_hash = sha256(key);
 	return { key_hash, key_sealed: secrets.encrypt(key, keyContext(key_hash)) };
@@ -71,7 +71,7 @@ export const sealCredentials = (
 		? null
 		: secrets.encrypt(JSON.stringify(credentials), credentialsContext(name));
 
-export const settingsOf = ({ settings }: GatewayRow): GatewaySettings =>
+export const readSettings = ({ settings }: GatewayRow): GatewaySettings =>
 	settingsShape.parse(JSON.parse(settings));
 
 /**
@@ -89,23 +89,23 @@ export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGatewa
 		}
 	}
 	const { kind, name } = row;
-	const settings = settingsOf(row);
+	const settings = readSettings(row);
 	const key = open(row.key_sealed, keyContext(row.key_hash), '', ['--key']);
 	const secret = open(row.secret_sealed, secretContext(name), null, ['--secret']);
-	const renewals = credentialRenewals(kind, settings);
+	const renewals = listRenewals(kind, settings);
 	const credentials = open(row.credentials_sealed, credentialsContext(name), '{}', renewals);
 	const isReadable = unreadable.length === 0;
-	const { title, controlMode } = adapterOf(kind);
+	const { title, controlMode } = findAdapter(kind);
 	return {
 		...{ id: row.id, routerId: row.router_id, kind, title, mode: controlMode({ settings }) },
 		...{ name, key, secret, settings, unreadable },
 		loginHosts: hostList.parse(JSON.parse(row.login_hosts)),
 		credentials: credentialsShape.parse(JSON.parse(credentials)),
-		installation: installationOf(secrets, row),
+		installation: readInstallation(secrets, row),
 		seenAt: row.seen_at,
 		unresponsiveSince: row.unresponsive_since ?? (isReadable ? null : (row.seen_at ?? row.created_at)),
 		clockOffsetMs: row.clock_offset_ms,
-		trouble: isReadable ? row.trouble : unreadableText({ name, unreadable }),
+		trouble: isReadable ? row.trouble : formatUnreadable({ name, unreadable }),
 		onlineCount: row.online_count,
 		unreadDevice:
 			row.unread_device === null ? null : { notation: row.unread_device, at: row.unread_device_at ?? 0 },
@@ -113,8 +113,8 @@ export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGatewa
 	};
 }
 
-function credentialRenewals(kind: GatewayKind, settings: GatewaySettings): string[] {
-	const { radiusSecret, token } = generatedCredentials(kind, settings);
+function listRenewals(kind: GatewayKind, settings: GatewaySettings): string[] {
+	const { radiusSecret, token } = decideGeneratedCredentials(kind, settings);
 	return [
 		...(radiusSecret ? ['--radius-secret'] : []),
 		...(token ? ['--token'] : []),
@@ -125,16 +125,16 @@ function credentialRenewals(kind: GatewayKind, settings: GatewaySettings): strin
 
 /** Returns whether the gateway connects only devices that Airtill names, so a purchase needs a device. */
 export const namesDevices = ({ kind, mode }: Pick<RegisteredGateway, 'kind' | 'mode'>): boolean =>
-	mode === 'poll' || (mode === 'push' && adapterOf(kind).controller?.subject === 'device');
+	mode === 'poll' || (mode === 'push' && findAdapter(kind).controller?.subject === 'device');
 
 /** Returns whether devices sign in with the browser. Otherwise the gateway connects them without it. */
 export const signsInBrowser = (gateway: Pick<RegisteredGateway, 'kind' | 'mode'>): boolean =>
-	adapterOf(gateway.kind).signInUrl !== undefined && !namesDevices(gateway);
+	findAdapter(gateway.kind).signInUrl !== undefined && !namesDevices(gateway);
 
-export const unreadableText = ({ name, unreadable }: Pick<RegisteredGateway, 'name' | 'unreadable'>) =>
+export const formatUnreadable = ({ name, unreadable }: Pick<RegisteredGateway, 'name' | 'unreadable'>) =>
 	'The key or secrets of this gateway do not open with AIRTILL_SECRET. Restore AIRTILL_SECRET, or replace them: ' +
 	`gateways rotate ${name} ${unreadable.join(' ')}`;
 
 export function refuseUnreadable(gateway: RegisteredGateway): never {
-	throw new InputError([{ field: 'name', reason: unreadableText(gateway) }]);
+	throw new InputError([{ field: 'name', reason: formatUnreadable(gateway) }]);
 }

@@ -4,21 +4,27 @@ import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
 import { decideClaims, findClaims } from './access-points.ts';
-import { namesDevices, openGateway, settingsOf, type RegisteredGateway } from './gateway-record.ts';
+import { namesDevices, openGateway, readSettings, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
-import { addGateway, gatewaysOfSite, rotateGateway, setGateway, type GatewaysContext } from './register.ts';
-import { startAddress } from './registry.ts';
+import {
+	registerGateway,
+	findGatewaysOfSite,
+	rotateGateway,
+	setGateway,
+	type GatewaysContext
+} from './register.ts';
+import { buildStartAddress } from './registry.ts';
 import { isSite } from './settings.ts';
 import * as store from './store.ts';
 
 export { namesDevices, type RegisteredGateway } from './gateway-record.ts';
 export {
-	dataWords,
+	splitDataWords,
 	isUnlimited,
-	maxSpeedKbps,
-	routerOsRate,
-	unheldData,
-	unheldSpeed,
+	computeMaxSpeedKbps,
+	formatRouterOsRate,
+	explainUnheldData,
+	explainUnheldSpeed,
 	UNSEEN_BYTES
 } from './held-limits.ts';
 export type { Claim } from './access-points.ts';
@@ -31,20 +37,22 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 	const bind = binder({ database, clock, secrets });
 	const openOne = (row: store.GatewayRow | null) => row && openGateway(row, secrets);
 	const ofRouters = async (queries: Queries, routerIds: readonly number[]) =>
-		(await store.gatewaysOfRouters(queries, routerIds)).map((row) => openGateway(row, secrets));
+		(await store.selectGatewaysOfRouters(queries, routerIds)).map((row) => openGateway(row, secrets));
 	return {
-		add: bind(addGateway),
+		add: bind(registerGateway),
 		open: (row: store.GatewayRow) => openGateway(row, secrets),
 		async *list(): AsyncGenerator<RegisteredGateway> {
-			for await (const row of store.everyGateway(db)) yield openGateway(row, secrets);
+			for await (const row of store.iterateGateways(db)) yield openGateway(row, secrets);
 		},
-		byName: async (name: string) => openOne(await store.findGateway(db, 'name', name)),
-		byId: async (id: number) => openOne(await store.findGateway(db, 'id', id)),
+		byName: async (name: string) => openOne(await store.findGatewayRow(db, 'name', name)),
+		byId: async (id: number) => openOne(await store.findGatewayRow(db, 'id', id)),
 		async byKey(key: string) {
-			const row = GATEWAY_KEY_PATTERN.test(key) ? await store.findGateway(db, 'key_hash', sha256(key)) : null;
+			const row = GATEWAY_KEY_PATTERN.test(key)
+				? await store.findGatewayRow(db, 'key_hash', sha256(key))
+				: null;
 			return row && { ...openGateway(row, secrets), key };
 		},
-		bySite: bind(gatewayBySite),
+		bySite: bind(findGatewayBySite),
 		claimsOn: (gateway: RegisteredGateway, accessPoints?: readonly string[]) =>
 			findClaims(db, gateway, accessPoints),
 		decideClaims: bind(decideClaims),
@@ -62,13 +70,13 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		ofRouter: (queries: Queries, routerId: number) => ofRouters(queries, [routerId]),
 		ofRouters: async (routerIds: readonly number[]) =>
 			routerIds.length === 0 ? [] : ofRouters(db, routerIds),
-		sharingConsole,
-		routersSharing,
+		sharingConsole: findSharingConsole,
+		routersSharing: findRoutersSharing,
 		/** Returns how a device in the Wi-Fi of a router signs in, and a URL that opens the portal page there, or null. */
 		async signInAt(routerId: number): Promise<{ method: SignInMethod; startAddress: string | null }> {
 			const gateways = await ofRouters(db, [routerId]);
-			const address = gateways.map(startAddress).find((one) => one !== null);
-			return { method: signInMethodOf(gateways), startAddress: address ?? null };
+			const address = gateways.map(buildStartAddress).find((one) => one !== null);
+			return { method: chooseSignInMethod(gateways), startAddress: address ?? null };
 		},
 		recordStatus: bind(recordStatus),
 		set: bind(setGateway),
@@ -76,7 +84,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		/** Keeps that the BinAuth script of an openNDS sets limits. Its next request shows it again. */
 		learnLimits: (gateway: RegisteredGateway) =>
 			store.updateSettings(db, gateway, JSON.stringify({ ...gateway.settings, binauthLimits: true })),
-		remove: store.removeGateway
+		remove: store.deleteGateway
 	};
 }
 
@@ -88,7 +96,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
  */
 type SignInMethod = 'typed' | 'code' | 'device';
 
-function signInMethodOf(gateways: readonly RegisteredGateway[]): SignInMethod {
+function chooseSignInMethod(gateways: readonly RegisteredGateway[]): SignInMethod {
 	// hostapd has no page: devices ask for the Wi-Fi password.
 	const portals = gateways.filter(({ kind }) => kind !== 'hostapd');
 	if (portals.length === 0) return 'typed';
@@ -102,30 +110,30 @@ function signInMethodOf(gateways: readonly RegisteredGateway[]): SignInMethod {
  * gateways of one UniFi site, or a MikroTik that serves two routers.
  * @returns their ids, including the gateway's own
  */
-async function sharingConsole(queries: Reads, gateway: RegisteredGateway): Promise<number[]> {
+async function findSharingConsole(queries: Reads, gateway: RegisteredGateway): Promise<number[]> {
 	const { id, kind, settings } = gateway;
-	const same = (await sharingApi(queries, gateway)).filter(
-		(row) => row.kind === kind && settingsOf(row).site === settings.site
+	const same = (await findSharingApi(queries, gateway)).filter(
+		(row) => row.kind === kind && readSettings(row).site === settings.site
 	);
 	return [id, ...same.map((row) => row.id)];
 }
 
-const routersSharing = async (queries: Queries, gateway: RegisteredGateway): Promise<number[]> =>
-	(await sharingApi(queries, gateway)).map((row) => row.router_id);
+const findRoutersSharing = async (queries: Queries, gateway: RegisteredGateway): Promise<number[]> =>
+	(await findSharingApi(queries, gateway)).map((row) => row.router_id);
 
-async function sharingApi(queries: Reads, { id, settings: { api } }: RegisteredGateway) {
+async function findSharingApi(queries: Reads, { id, settings: { api } }: RegisteredGateway) {
 	if (api === undefined) return [];
-	const rows = await store.gatewaysWith(queries, 'api', api);
-	return rows.filter((row) => row.id !== id && settingsOf(row).api === api);
+	const rows = await store.findGatewaysWith(queries, 'api', api);
+	return rows.filter((row) => row.id !== id && readSettings(row).api === api);
 }
 
 /** @returns `disputed` if two accounts have registered the access point */
-async function gatewayBySite(
+async function findGatewayBySite(
 	{ database, secrets }: GatewaysContext,
 	site: string,
 	accessPoint: string | null
 ): Promise<RegisteredGateway | 'disputed' | null> {
-	const found = isSite(site) ? await gatewaysOfSite(database.db, site) : [];
+	const found = isSite(site) ? await findGatewaysOfSite(database.db, site) : [];
 	const claiming = found
 		.filter(({ settings }) => accessPoint !== null && settings.accessPoints?.includes(accessPoint))
 		.map(({ row }) => openGateway(row, secrets));

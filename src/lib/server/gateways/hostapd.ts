@@ -6,7 +6,7 @@ import {
 	type GatewayFacts
 } from './gateway.ts';
 import { freeRadius } from './freeradius.ts';
-import { UNKNOWN, fileText } from './config-text.ts';
+import { UNKNOWN, formatFile } from './config-text.ts';
 
 /**
  * Access points that ask a RADIUS server and have no captive portal: hostapd, OpenWrt, enterprise models. A
@@ -64,7 +64,7 @@ function hostapdText(
 				'wpa_psk_radius=2'
 			];
 	const head = `# ${gateway.name}. Contains secrets: mode 600. Add interface, channel and country of this access point.`;
-	return fileText(head, [
+	return formatFile(head, [
 		ssidLine(router.ssid),
 		...(router.hidden ? ['ignore_broadcast_ssid=1'] : []),
 		'auth_algs=1',
@@ -101,7 +101,7 @@ function openWrtText(
 	const dasPort = String(settings.nasPort ?? 3799);
 	const set = (name: string, value: string) => `uci set wireless.airtill.${name}=${value}`;
 	const option = (line: string) => `uci add_list wireless.airtill.hostapd_bss_options=${quoted(line)}`;
-	return fileText('# On the router, with wpad (not wpad-basic); "radio0" is the radio of the network.', [
+	return formatFile('# On the router, with wpad (not wpad-basic); "radio0" is the radio of the network.', [
 		'uci set wireless.airtill=wifi-iface',
 		set('device', 'radio0'),
 		set('network', 'lan'),

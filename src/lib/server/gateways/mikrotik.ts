@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
-import { checkSize, clientMacOf, decoded, field, problemOf, webAddressOf } from './fields.ts';
+import {
+	checkSize,
+	parseClientMac,
+	decodeText,
+	readField,
+	classifyProblem,
+	parseWebAddress
+} from './fields.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
@@ -13,12 +20,12 @@ import {
 	type GatewayTransport,
 	Unavailable
 } from './gateway.ts';
-import { registeredHost } from './captive-sessions.ts';
+import { requireRegisteredHost } from './captive-sessions.ts';
 import { z } from 'zod';
-import { isUnlimited, routerOsRate } from './held-limits.ts';
+import { isUnlimited, formatRouterOsRate } from './held-limits.ts';
 import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';
 import { freeRadius } from './freeradius.ts';
-import { placeholdersIn } from './config-text.ts';
+import { findPlaceholders } from './config-text.ts';
 
 /**
  * MikroTik hotspot (help.mikrotik.com, "HotSpot customisation").
@@ -35,16 +42,16 @@ const MAX_CHALLENGE_BYTES = 255;
 
 /** Reads a field or its `-esc` form. The query is already decoded, a form field is not. */
 function read({ method, fields }: EntryRequest, name: string): string {
-	const plain = field(fields, name);
+	const plain = readField(fields, name);
 	if (plain !== '') return plain;
-	const escaped = field(fields, `${name}-esc`);
-	return method === 'POST' ? decoded(escaped) : escaped;
+	const escaped = readField(fields, `${name}-esc`);
+	return method === 'POST' ? decodeText(escaped) : escaped;
 }
 
 /** Reads without trimming, because any byte may be part of a challenge. */
 function readRaw({ method, fields }: EntryRequest, name: string): string {
 	const escaped = fields.get(`${name}-esc`) ?? '';
-	return fields.get(name) || (method === 'POST' ? decoded(escaped) : escaped);
+	return fields.get(name) || (method === 'POST' ? decodeText(escaped) : escaped);
 }
 
 function octalBytes(text: string): Buffer {
@@ -64,7 +71,7 @@ function loginAddress(text: string, facts: GatewayFacts): string {
 		throw new EntryRefused('foreign-host', `${protocol} is not http or https`);
 	}
 	const usual = protocol === 'https:' ? 443 : DEFAULT_PORT;
-	registeredHost(facts, port === '' ? hostname : `${hostname}:${port}`, usual);
+	requireRegisteredHost(facts, port === '' ? hostname : `${hostname}:${port}`, usual);
 	if (pathname !== LOGIN_PATH || username !== '' || password !== '') {
 		throw new EntryRefused('foreign-host', `${pathname} is not the sign-in page of a hotspot`);
 	}
@@ -156,7 +163,7 @@ function createRest(facts: GatewayFacts, transport: GatewayTransport) {
 }
 
 async function ensureProfile(rest: Rest, { maxDevices, speed }: DeviceLogin): Promise<string> {
-	const rate = isUnlimited(speed) ? null : routerOsRate(speed);
+	const rate = isUnlimited(speed) ? null : formatRouterOsRate(speed);
 	const name = `airtill-${maxDevices}${rate === null ? '' : `-${rate.replace('/', '-')}`}`;
 	const values = { 'shared-users': String(maxDevices), ...(rate !== null && { 'rate-limit': rate }) };
 	const isKept = (row: Row | undefined) =>
@@ -301,10 +308,10 @@ export const mikrotik: GatewayAdapter = {
 		const isOnline = read(request, 'logged-in') === 'yes';
 		return {
 			state: isOnline ? 'online' : error === '' ? 'new' : 'refused',
-			problem: isOnline || error === '' ? null : problemOf(error),
-			clientMac: clientMacOf(read(request, 'mac')),
+			problem: isOnline || error === '' ? null : classifyProblem(error),
+			clientMac: parseClientMac(read(request, 'mac')),
 			clientIp: normaliseIp(read(request, 'ip')),
-			originalUrl: webAddressOf(read(request, 'link-orig')),
+			originalUrl: parseWebAddress(read(request, 'link-orig')),
 			login: isOnline
 				? {}
 				: { address: loginAddress(read(request, 'link-login-only'), facts), ...chapOf(request) }
@@ -372,7 +379,7 @@ function routerTime({ date, time, 'gmt-offset': offset = '+00:00' }: z.output<ty
 function mikrotikConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
 	const isRest = facts.settings.control === 'rest';
 	const commands = script(facts, context, isRest);
-	const unknown = placeholdersIn(commands);
+	const unknown = findPlaceholders(commands);
 	const head = `# ${context.gateway.name}: written by "airtill gateways config". Contains secrets: delete the file after /import.`;
 	const stop = `# Stops before any change.
 :error "airtill.rsc: put in what is not known (${unknown.map(({ name }) => name).join(', ')}), and take this line out"`;
@@ -387,7 +394,7 @@ function mikrotikConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart
 
 const quoted = (text: string) => `"${text.replace(/[\\"$?]/g, '\\$&')}"`;
 
-function steps(unknown: ReturnType<typeof placeholdersIn>, isRest: boolean): string {
+function steps(unknown: ReturnType<typeof findPlaceholders>, isRest: boolean): string {
 	return [
 		...(unknown.length === 0
 			? []

@@ -1,11 +1,11 @@
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { checkSize, clientMacOf, decoded, field, webAddressOf } from './fields.ts';
+import { checkSize, parseClientMac, decodeText, readField, parseWebAddress } from './fields.ts';
 import { type DeviceLogin, type Entry, EntryRefused, type GatewayAdapter } from './gateway.ts';
-import { registeredHost } from './captive-sessions.ts';
+import { requireRegisteredHost } from './captive-sessions.ts';
 import { openndsConfig } from './opennds-config.ts';
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
-import { openndsLimits } from './held-limits.ts';
+import { formatOpenndsLimits } from './held-limits.ts';
 
 /**
  * openNDS 9 and newer, with Airtill as its forward authentication service (docs/source/fas.rst).
@@ -35,9 +35,9 @@ function readFas(fas: string): Map<string, string> {
 
 function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'clientIp' | 'originalUrl'> {
 	return {
-		clientMac: clientMacOf(decoded(items.get('clientmac') ?? '')),
+		clientMac: parseClientMac(decodeText(items.get('clientmac') ?? '')),
 		clientIp: normaliseIp(items.get('clientip') ?? ''),
-		originalUrl: webAddressOf(decoded(items.get('originurl') ?? ''))
+		originalUrl: parseWebAddress(decodeText(items.get('originurl') ?? ''))
 	};
 }
 
@@ -54,20 +54,20 @@ export const opennds: GatewayAdapter = {
 	parseEntry(request, facts) {
 		checkSize(request);
 		const { fields } = request;
-		const redir = field(fields, 'redir');
+		const redir = readField(fields, 'redir');
 		// An authenticated client arrives with `status` in plain text, and with the old `fas=` inside `redir`.
-		const isOnline = field(fields, 'status') === 'authenticated';
+		const isOnline = readField(fields, 'status') === 'authenticated';
 		// Not trimmed, because a final space was a plus sign.
 		const fas = fields.get('fas') || (isOnline ? (/fas=([^&]+)/.exec(redir)?.[1] ?? '') : '');
 		if (isOnline) {
-			const items = fas === '' ? new Map<string, string>() : readFas(decoded(fas));
+			const items = fas === '' ? new Map<string, string>() : readFas(decodeText(fas));
 			const known = parse(items);
 			return {
 				...known,
 				state: 'online',
 				problem: null,
-				clientIp: normaliseIp(field(fields, 'clientip')) ?? known.clientIp,
-				originalUrl: known.originalUrl ?? webAddressOf(redir),
+				clientIp: normaliseIp(readField(fields, 'clientip')) ?? known.clientIp,
+				originalUrl: known.originalUrl ?? parseWebAddress(redir),
 				login: {}
 			};
 		}
@@ -77,7 +77,7 @@ export const opennds: GatewayAdapter = {
 		const known = parse(items);
 		if (!HASH.test(hid)) throw new EntryRefused('broken', 'fas has no hid');
 		if (known.clientMac === null) throw new EntryRefused('broken', 'fas has no clientmac');
-		const gateway = registeredHost(facts, items.get('gatewayaddress') ?? '', DEFAULT_PORT);
+		const gateway = requireRegisteredHost(facts, items.get('gatewayaddress') ?? '', DEFAULT_PORT);
 		return { ...known, state: 'new', problem: null, login: { hid, gateway } };
 	},
 
@@ -87,7 +87,7 @@ export const opennds: GatewayAdapter = {
 	signInUrl({ login }, { user, landing }, facts) {
 		const { hid = '', gateway = '' } = login;
 		if (!HASH.test(hid) || facts.secret === null) throw new EntryRefused('missing', 'hid is missing');
-		const host = registeredHost(facts, gateway, DEFAULT_PORT);
+		const host = requireRegisteredHost(facts, gateway, DEFAULT_PORT);
 		const url = new URL(`http://${host}/opennds_auth/?tok=${sha256(hid + facts.secret)}`);
 		url.searchParams.set('custom', Buffer.from(user).toString('base64'));
 		url.searchParams.set('redir', landing);
@@ -149,7 +149,7 @@ export function formatItems(devices: readonly AuthmonDevice[], faskey: string, n
 	for (const { hid, user, speed, dataLeft, untilMs } of devices.slice(0, MAX_ITEMS)) {
 		const rhid = sha256(hid + faskey);
 		const minutes = Math.max(1, Math.ceil((untilMs - now) / MINUTE_MS));
-		const item = `${rhid} ${minutes} ${openndsLimits(speed, dataLeft)} ${Buffer.from(user).toString('base64')}`;
+		const item = `${rhid} ${minutes} ${formatOpenndsLimits(speed, dataLeft)} ${Buffer.from(user).toString('base64')}`;
 		const next = `${response} ${encodeURIComponent(item)}`;
 		if (next.length > MAX_RESPONSE) break;
 		response = next;

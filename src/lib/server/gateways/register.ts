@@ -5,12 +5,12 @@ import { withoutNulls } from '../db/queries.ts';
 import { gatewaySecret } from '../platform/ids.ts';
 import { InputError } from '../platform/errors.ts';
 import {
-	newKey,
+	createGatewayKey,
 	openGateway,
 	refuseUnreadable,
 	sealCredentials,
 	sealSecret,
-	settingsOf,
+	readSettings,
 	type RegisteredGateway
 } from './gateway-record.ts';
 import type { GatewayCredentials } from './gateway.ts';
@@ -19,10 +19,10 @@ import {
 	type GatewayChange,
 	type GatewayInput,
 	type Rotation,
-	changedInput,
+	buildChangedInput,
 	checkGateway,
 	checkRotation,
-	generatedCredentials,
+	decideGeneratedCredentials,
 	hasSharedSecret
 } from './settings.ts';
 import * as store from './store.ts';
@@ -30,7 +30,7 @@ import * as store from './store.ts';
 export type GatewaysContext = Pick<Base, 'database' | 'clock' | 'secrets'>;
 
 /** `audit` writes rows in the same transaction. @throws InputError with every wrong field */
-export async function addGateway(
+export async function registerGateway(
 	context: GatewaysContext,
 	input: GatewayInput,
 	audit?: (trx: Tx, gateway: RegisteredGateway) => Promise<void>
@@ -39,9 +39,9 @@ export async function addGateway(
 	const checked = checkGateway(input);
 	const { kind, name } = checked;
 	const secret = checked.secret ?? (hasSharedSecret(kind) ? gatewaySecret() : null);
-	const settings = settingValues(context, checked, {});
+	const settings = buildSettingValues(context, checked, {});
 	const values = {
-		...{ kind, name, ...newKey(secrets), ...settings, created_at: settings.updated_at },
+		...{ kind, name, ...createGatewayKey(secrets), ...settings, created_at: settings.updated_at },
 		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret)
 	};
 	try {
@@ -58,12 +58,12 @@ export async function addGateway(
 }
 
 /** @param known credentials of a registered gateway, which keeps those that it still needs */
-function settingValues(
+function buildSettingValues(
 	{ clock, secrets }: GatewaysContext,
 	{ routerId, kind, name, loginHosts, settings, credentials }: CheckedGateway,
 	known: GatewayCredentials
 ) {
-	const generated = generatedCredentials(kind, settings);
+	const generated = decideGeneratedCredentials(kind, settings);
 	return {
 		router_id: routerId,
 		login_hosts: JSON.stringify(loginHosts),
@@ -95,27 +95,28 @@ export async function setGateway(
 	id: number,
 	change: GatewayChange
 ): Promise<SettingsChange> {
-	const before = await existing(context, trx, id);
+	const before = await findExisting(context, trx, id);
 	if (before.unreadable.length > 0) refuseUnreadable(before);
-	const checked = checkGateway(changedInput(before, change));
+	const checked = checkGateway(buildChangedInput(before, change));
 	if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
 	await checkUnique(trx, checked, id);
-	const values = settingValues(context, checked, before.credentials);
+	const values = buildSettingValues(context, checked, before.credentials);
 	const after = openGateway(await store.updateGateway(trx, id, values), context.secrets);
-	if (connectionOf(before) === connectionOf(after)) return { before, after, isReconnected: false };
+	if (describeConnection(before) === describeConnection(after))
+		return { before, after, isReconnected: false };
 	const row = await store.updateGateway(trx, id, { seen_at: null });
 	await store.updateResponded(trx, before.routerId);
 	await store.updateResponded(trx, after.routerId);
 	return { before, after: openGateway(row, context.secrets), isReconnected: true };
 }
 
-async function existing({ secrets }: GatewaysContext, trx: Tx, id: number): Promise<RegisteredGateway> {
-	const row = await store.findGateway(trx, 'id', id);
+async function findExisting({ secrets }: GatewaysContext, trx: Tx, id: number): Promise<RegisteredGateway> {
+	const row = await store.findGatewayRow(trx, 'id', id);
 	if (!row) throw new Error(`Gateway ${id} is gone`);
 	return openGateway(row, secrets);
 }
 
-const connectionOf = ({ routerId, settings, credentials }: RegisteredGateway): string => {
+const describeConnection = ({ routerId, settings, credentials }: RegisteredGateway): string => {
 	const { level, site, control, api, apiCertificate } = settings;
 	const { apiUser, apiKey } = credentials;
 	return JSON.stringify([routerId, level, site, control, api, apiCertificate, apiUser, apiKey]);
@@ -128,9 +129,9 @@ async function checkUnique(
 	ownId: number | null = null
 ): Promise<void> {
 	const { site, accessPoints = [], nas } = settings;
-	const atSite = site === undefined ? [] : await gatewaysOfSite(queries, site);
+	const atSite = site === undefined ? [] : await findGatewaysOfSite(queries, site);
 	// Access points distinguish the gateways of one UniFi site.
-	const owners = await store.ownersOf(queries, [routerId, ...atSite.map(({ row }) => row.router_id)]);
+	const owners = await store.findOwners(queries, [routerId, ...atSite.map(({ row }) => row.router_id)]);
 	const sharesSite = atSite.find(({ row, settings: { accessPoints: known = [] } }) => {
 		if (row.id === ownId) return false;
 		if (known.length === 0 || accessPoints.length === 0) return true;
@@ -143,8 +144,8 @@ async function checkUnique(
 		throw new InputError([{ field: 'access-point', reason }]);
 	}
 	if (nas === undefined) return;
-	for await (const row of store.everyGateway(queries)) {
-		const other = settingsOf(row);
+	for await (const row of store.iterateGateways(queries)) {
+		const other = readSettings(row);
 		// FreeRADIUS identifies clients by address, and does not start if two have the same.
 		if (row.id === ownId || !other.nas || normaliseIp(other.nas) !== normaliseIp(nas)) continue;
 		const reason = `"${row.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
@@ -152,10 +153,10 @@ async function checkUnique(
 	}
 }
 
-export async function gatewaysOfSite(queries: Queries, site: string) {
-	const rows = await store.gatewaysWith(queries, 'site', site);
+export async function findGatewaysOfSite(queries: Queries, site: string) {
+	const rows = await store.findGatewaysWith(queries, 'site', site);
 	return rows
-		.map((row) => ({ row, settings: settingsOf(row) }))
+		.map((row) => ({ row, settings: readSettings(row) }))
 		.filter(({ settings }) => settings.site === site);
 }
 
@@ -178,10 +179,10 @@ export function rotateGateway(
 		...{ radiusSecret: fresh(rotation.radiusSecret), token: fresh(rotation.token), apiKey, apiUser }
 	});
 	return database.transact(async (trx) => {
-		const gateway = await existing(context, trx, id);
+		const gateway = await findExisting(context, trx, id);
 		checkRotation(gateway, rotation);
 		const row = await store.updateGateway(trx, id, {
-			...(rotation.key ? { ...newKey(secrets), installation: gateway.installation } : {}),
+			...(rotation.key ? { ...createGatewayKey(secrets), installation: gateway.installation } : {}),
 			...(secret ? { secret_sealed: sealSecret(secrets, gateway.name, secret) } : {}),
 			...(Object.keys(credentials).length > 0 && {
 				credentials_sealed: sealCredentials(secrets, gateway.name, { ...gateway.credentials, ...credentials })

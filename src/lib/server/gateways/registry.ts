@@ -8,11 +8,11 @@ import { unifi } from './unifi.ts';
 
 const ADAPTERS: Readonly<Record<GatewayKind, GatewayAdapter>> = { opennds, mikrotik, coova, unifi, hostapd };
 
-export const adapterOf = (kind: GatewayKind): GatewayAdapter => ADAPTERS[kind];
+export const findAdapter = (kind: GatewayKind): GatewayAdapter => ADAPTERS[kind];
 
 /** Returns a URL that makes a gateway redirect to its portal page once more, or null. */
-export function startAddress({ kind, loginHosts: [host] }: RegisteredGateway): string | null {
-	const { defaultPort, startPath } = adapterOf(kind);
+export function buildStartAddress({ kind, loginHosts: [host] }: RegisteredGateway): string | null {
+	const { defaultPort, startPath } = findAdapter(kind);
 	if (host === undefined || startPath === null) return null;
 	return new URL(startPath, `http://${host.includes(':') ? host : `${host}:${defaultPort}`}`).href;
 }

@@ -1,7 +1,7 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { normaliseLoginHost } from './captive-sessions.ts';
 import { GATEWAY_KINDS, type GatewayCredentials, type GatewayKind, type GatewaySettings } from './gateway.ts';
-import { adapterOf } from './registry.ts';
+import { findAdapter } from './registry.ts';
 import { type FieldProblem, InputError, type Report } from '#lib/server/platform/errors.ts';
 import { withoutNulls } from '#lib/server/db/queries.ts';
 import type { RegisteredGateway } from './gateway-record.ts';
@@ -18,9 +18,9 @@ const MAX_ACCESS_POINTS = 200;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const SITE = /^[A-Za-z0-9_-]{1,32}$/;
 
-export const hasSharedSecret = (kind: GatewayKind): boolean => adapterOf(kind).secretName !== null;
+export const hasSharedSecret = (kind: GatewayKind): boolean => findAdapter(kind).secretName !== null;
 
-export function generatedCredentials(kind: GatewayKind, settings: GatewaySettings) {
+export function decideGeneratedCredentials(kind: GatewayKind, settings: GatewaySettings) {
 	const radiusSecret = usesRadius(kind, settings);
 	return { radiusSecret, token: radiusSecret || kind === 'opennds' };
 }
@@ -53,7 +53,7 @@ export function checkGateway(input: GatewayInput) {
 }
 
 function checkLoginHosts({ input: { loginHosts: hosts }, kind, report }: Check): string[] {
-	const { defaultPort } = adapterOf(kind);
+	const { defaultPort } = findAdapter(kind);
 	if (defaultPort === null) return [];
 	const found = hosts.map(normaliseLoginHost);
 	for (const [index, host] of found.entries()) {
@@ -93,8 +93,8 @@ function checkSite({ input: { site, accessPoints, publicApi }, settings, report 
 const API_FIELDS = ['api', 'apiUser', 'apiKey', 'apiCertificate'] as const;
 
 /** Returns the complete input of a changed gateway. Drops old settings that its new connection does not use. */
-export function changedInput(gateway: RegisteredGateway, change: GatewayChange): GatewayInput {
-	const next = { ...inputOf(gateway), ...change };
+export function buildChangedInput(gateway: RegisteredGateway, change: GatewayChange): GatewayInput {
+	const next = { ...readInput(gateway), ...change };
 	// With an address of its API, Airtill controls the gateway itself.
 	if (change.api != null && change.externalAccess === undefined) next.externalAccess = false;
 	const { kind } = gateway;
@@ -110,7 +110,7 @@ export function changedInput(gateway: RegisteredGateway, change: GatewayChange):
 }
 
 /** Leaves out generated secrets, which do not change. */
-function inputOf(gateway: RegisteredGateway): GatewayInput {
+function readInput(gateway: RegisteredGateway): GatewayInput {
 	const { name, routerId, kind, mode, loginHosts, settings, credentials } = gateway;
 	const { level, nas, nasPort, api, site, accessPoints, control, apiCertificate } = settings;
 	const { apiUser, apiKey } = credentials;
@@ -163,7 +163,7 @@ type Place = Pick<GatewayInput, 'api' | 'control'> & { kind: GatewayKind };
 const RADIUS: readonly Option[] = ['nas', 'radiusSecret'];
 const API: readonly Option[] = ['api', 'apiKey', 'apiCertificate', 'apiInsecure'];
 
-function optionsOf({ kind, api, control }: Place): readonly Option[] {
+function listOptions({ kind, api, control }: Place): readonly Option[] {
 	switch (kind) {
 		case 'opennds':
 			return ['loginHosts', 'secret', 'level'];
@@ -186,7 +186,7 @@ const DECIDED_BY: Partial<Record<GatewayKind, { by: string; options: readonly Op
 
 /** Reports the given options that a gateway does not have, by their names on the command line. */
 function refuseForeign(given: Partial<GatewayInput>, place: Place, report: Report): void {
-	const known: readonly string[] = ['publicApi', ...optionsOf(place)];
+	const known: readonly string[] = ['publicApi', ...listOptions(place)];
 	for (const name of Object.keys(NO_SETTINGS) as Option[]) {
 		const value = given[name] ?? false;
 		if (value === false || (Array.isArray(value) && value.length === 0) || known.includes(name)) continue;
@@ -208,7 +208,7 @@ const SECRET = /^[A-Za-z0-9_-]{16,64}$/;
 const OPENNDS_SECRET = /^[A-Za-z0-9]{16,64}$/;
 
 const usesRadius = (kind: GatewayKind, settings: GatewaySettings): boolean =>
-	adapterOf(kind).controlMode({ settings }) === 'radius';
+	findAdapter(kind).controlMode({ settings }) === 'radius';
 
 interface Check {
 	input: GatewayInput;
@@ -265,7 +265,7 @@ function checkApi(check: Check): void {
 	}
 	const rules = { onlyTls: isUnifi && !apiInsecure, onlyPublic: publicApi };
 	const path = isUnifi ? '/proxy/network/integration/v1' : '/rest';
-	const { address, problem } = apiAddress(api, path, rules);
+	const { address, problem } = parseApiAddress(api, path, rules);
 	if (problem !== null) report('api', problem);
 	else Object.assign(settings, { api: address, ...(publicApi && { publicApi }) });
 	if (apiCertificate !== null) {
@@ -331,7 +331,7 @@ type ApiAddress = { address: string; problem: null } | { address: ''; problem: s
  * @param path default of the URL
  * @param rules.onlyPublic refuses addresses of internal networks; names are checked at each connection
  */
-function apiAddress(
+function parseApiAddress(
 	text: string,
 	path: string,
 	{ onlyTls, onlyPublic }: { onlyTls: boolean; onlyPublic: boolean }
@@ -396,9 +396,9 @@ export function checkRotation({ kind, settings, credentials }: RotatedGateway, r
 	const given = (text: string | null) => (text === 'new' ? null : text);
 	refuseForeign({ secret, radiusSecret, apiKey, apiUser }, { kind, api, control }, report);
 	if (hasSharedSecret(kind)) checkSecret('secret', kind, given(secret), report);
-	if (generatedCredentials(kind, settings).radiusSecret)
+	if (decideGeneratedCredentials(kind, settings).radiusSecret)
 		checkSecret('radius-secret', kind, given(radiusSecret), report);
-	if (token !== null && !generatedCredentials(kind, settings).token) {
+	if (token !== null && !decideGeneratedCredentials(kind, settings).token) {
 		report('token', `${kind} has no token; leave it out`);
 	}
 	if (api !== null && (apiKey !== null || apiUser !== null)) {

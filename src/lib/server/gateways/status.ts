@@ -1,19 +1,19 @@
 import { Unavailable, type GatewayStatus, type GatewayTransport } from './gateway.ts';
-import { unreadableText, type RegisteredGateway } from './gateway-record.ts';
-import { adapterOf } from './registry.ts';
+import { formatUnreadable, type RegisteredGateway } from './gateway-record.ts';
+import { findAdapter } from './registry.ts';
 
 /** For all calls of a status together. */
 const STATUS_TIMEOUT_MS = 12_000;
 
 /** Calls a gateway. Returns null for one that Airtill does not call. @throws the reason of `stopping` */
-export async function gatewayStatus(
+export async function fetchGatewayStatus(
 	gateway: RegisteredGateway,
 	transport: GatewayTransport,
 	stopping?: AbortSignal
 ): Promise<GatewayStatus | null> {
-	const { controller } = adapterOf(gateway.kind);
+	const { controller } = findAdapter(gateway.kind);
 	if (gateway.mode !== 'push' || controller === null) return null;
-	if (gateway.unreadable.length > 0) return unusable(unreadableText(gateway));
+	if (gateway.unreadable.length > 0) return describeUnusable(formatUnreadable(gateway));
 	stopping?.throwIfAborted();
 	const timeout = new AbortController();
 	const timer = setTimeout(() => timeout.abort(), STATUS_TIMEOUT_MS);
@@ -30,9 +30,9 @@ export async function gatewayStatus(
 		return await Promise.race([controller.status(gateway, limited), late]);
 	} catch (error) {
 		if (timeout.signal.aborted) {
-			return unusable(`The gateway did not respond within ${STATUS_TIMEOUT_MS / 1000} seconds.`);
+			return describeUnusable(`The gateway did not respond within ${STATUS_TIMEOUT_MS / 1000} seconds.`);
 		}
-		if (error instanceof Unavailable) return unusable(error.message);
+		if (error instanceof Unavailable) return describeUnusable(error.message);
 		throw error;
 	} finally {
 		clearTimeout(timer);
@@ -41,7 +41,7 @@ export async function gatewayStatus(
 	}
 }
 
-const unusable = (problem: string): GatewayStatus => ({
+const describeUnusable = (problem: string): GatewayStatus => ({
 	...{ problems: [problem], reachable: false, isUsable: false },
 	...{ clockOffsetMs: null, online: null }
 });

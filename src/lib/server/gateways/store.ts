@@ -8,7 +8,7 @@ export type GatewayRow = Selectable<GatewaysTable>;
 export const insertGateway = (queries: Queries, gateway: Insertable<GatewaysTable>): Promise<GatewayRow> =>
 	queries.insertInto('gateways').values(gateway).returningAll().executeTakeFirstOrThrow();
 
-export const findGateway = (
+export const findGatewayRow = (
 	queries: Queries,
 	column: 'id' | 'key_hash' | 'name',
 	value: string | number
@@ -16,7 +16,7 @@ export const findGateway = (
 
 const BATCH = 500;
 
-export async function* everyGateway(queries: Queries): AsyncGenerator<GatewayRow> {
+export async function* iterateGateways(queries: Queries): AsyncGenerator<GatewayRow> {
 	for (let afterId = 0, isMore = true; isMore;) {
 		const found = queries.selectFrom('gateways').selectAll().where('id', '>', afterId);
 		const rows = await found.orderBy('id').limit(BATCH).execute();
@@ -27,7 +27,11 @@ export async function* everyGateway(queries: Queries): AsyncGenerator<GatewayRow
 }
 
 /** Returns all gateways with this setting, and perhaps others: callers compare it. */
-export const gatewaysWith = (queries: Reads, setting: 'api' | 'site', value: string): Promise<GatewayRow[]> =>
+export const findGatewaysWith = (
+	queries: Reads,
+	setting: 'api' | 'site',
+	value: string
+): Promise<GatewayRow[]> =>
 	queries
 		.selectFrom('gateways')
 		.selectAll()
@@ -39,7 +43,10 @@ export const gatewaysWith = (queries: Reads, setting: 'api' | 'site', value: str
 /** For the routers of one page. */
 const MAX_OF_ROUTERS = 1_000;
 
-export const gatewaysOfRouters = (queries: Queries, routerIds: readonly number[]): Promise<GatewayRow[]> =>
+export const selectGatewaysOfRouters = (
+	queries: Queries,
+	routerIds: readonly number[]
+): Promise<GatewayRow[]> =>
 	queries
 		.selectFrom('gateways')
 		.selectAll()
@@ -117,7 +124,7 @@ export const updateGateway = (
 	queries.updateTable('gateways').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
 /** Returns the account of each router. */
-export async function ownersOf(
+export async function findOwners(
 	queries: Queries,
 	routerIds: readonly number[]
 ): Promise<ReadonlyMap<number, number>> {
@@ -127,7 +134,7 @@ export async function ownersOf(
 }
 
 /** Returns the accounts to which an administrator gave access points. */
-export async function decidedOwners(
+export async function findDecidedOwners(
 	queries: Queries,
 	accessPoints: readonly string[]
 ): Promise<ReadonlyMap<string, number>> {
@@ -149,7 +156,7 @@ export async function decideOwner(
 }
 
 /** Deletes its captive sessions and grants by cascade. */
-export async function removeGateway(
+export async function deleteGateway(
 	queries: Queries,
 	{ id, routerId }: { id: number; routerId: number }
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { checkSize, clientMacOf, field, webAddressOf } from './fields.ts';
+import { checkSize, parseClientMac, readField, parseWebAddress } from './fields.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
@@ -182,16 +182,16 @@ export const unifi: GatewayAdapter = {
 	parseEntry(request) {
 		checkSize(request);
 		const { fields } = request;
-		const clientMac = clientMacOf(field(fields, 'id'));
+		const clientMac = parseClientMac(readField(fields, 'id'));
 		if (clientMac === null) throw new EntryRefused('missing', 'id is missing');
-		const accessPoint = normaliseMac(field(fields, 'ap'));
+		const accessPoint = normaliseMac(readField(fields, 'ap'));
 		return {
 			state: 'new',
 			problem: null,
 			clientMac,
 			// Missing from the redirect.
 			clientIp: null,
-			originalUrl: webAddressOf(field(fields, 'url')),
+			originalUrl: parseWebAddress(readField(fields, 'url')),
 			login: accessPoint === null ? {} : { accessPoint }
 		};
 	}

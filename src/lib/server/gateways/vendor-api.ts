@@ -41,7 +41,7 @@ export async function callVendorApi(
 	);
 	if (outcome.kind === 'response') {
 		const { status, headers } = outcome;
-		return { status, headers, body: parsed(outcome.text) };
+		return { status, headers, body: parseJson(outcome.text) };
 	}
 	if (outcome.cause === 'timeout') throw new Unavailable(`${host} did not respond in time.`);
 	if (outcome.cause === 'too_large') throw new Unavailable(`The response of ${host} is too large.`);
@@ -66,7 +66,7 @@ export async function orProblem<T>(problems: string[], part: Promise<T>): Promis
 	}
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {

@@ -9,7 +9,7 @@ import { type Fenced, fenceHandlers } from '../jobs.ts';
 import type { Mailer } from '../platform/mail.ts';
 import { binder } from '../platform/bind.ts';
 import { sha256 } from '../platform/secrets.ts';
-import { type SmsOutcome, type SmsProvider, createProvider, partsOf, smsText } from './sms.ts';
+import { type SmsOutcome, type SmsProvider, createSmsProvider, countSmsParts, formatSmsText } from './sms.ts';
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first } from '../db/queries.ts';
 import type { NotificationsTable } from '../db/schema.ts';
@@ -59,38 +59,38 @@ const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies Noti
 
 export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: HttpClient }) {
 	const { sms } = context.config;
-	const own: NotificationsContext = { ...context, sms: sms && createProvider(sms, http) };
+	const own: NotificationsContext = { ...context, sms: sms && createSmsProvider(sms, http) };
 	const bind = binder(own);
 	return {
 		canSend: (channel: Channel) => (channel === 'email' ? context.mailer.problem === null : sms !== null),
-		queue: bind(queue),
+		queue: bind(queueNotification),
 		/** Lists the notifications of an account, failed ones included. */
 		recent: (trx: Tx, of: { accountId: number; channel: Channel }, since: number) =>
-			ofAccount(trx, of, since),
-		smsOfMonth: bind(smsOfMonth),
-		codeOf: bind(codeOf),
-		sendCode: bind(sendCode),
-		deleteOld: () => deleteOld(context.database.db, context.clock.now() - KEEP_MS),
-		jobs: fenceHandlers(own, { [SEND_NOTIFICATION_JOB]: send })
+			findRecentNotifications(trx, of, since),
+		smsOfMonth: bind(sumSmsOfMonth),
+		codeOf: bind(findCodeSms),
+		sendCode: bind(sendCodeSms),
+		deleteOld: () => deleteOldRows(context.database.db, context.clock.now() - KEEP_MS),
+		jobs: fenceHandlers(own, { [SEND_NOTIFICATION_JOB]: sendNotification })
 	};
 }
 
 /** Queues a notification in the caller's transaction, unless its reason has one. @returns whether it did */
-async function queue(
+async function queueNotification(
 	{ clock, config, secrets, jobs }: NotificationsContext,
 	trx: Tx,
 	{ accountId, subject, text, ...notification }: NewNotification
 ): Promise<boolean> {
 	const now = clock.now();
 	const isSms = notification.channel === 'sms';
-	const plain = isSms ? smsText(text) : text;
+	const plain = isSms ? formatSmsText(text) : text;
 	const content = JSON.stringify({ subject, text: plain });
-	const id = await insert(trx, {
+	const id = await insertNotification(trx, {
 		...notification,
 		account_id: accountId,
-		content_sealed: secrets.encrypt(content, contentOf(notification)),
+		content_sealed: secrets.encrypt(content, formatSealContext(notification)),
 		status: 'queued',
-		price_minor: isSms ? partsOf(plain) * (config.sms?.priceMinor ?? 0) : 0,
+		price_minor: isSms ? countSmsParts(plain) * (config.sms?.priceMinor ?? 0) : 0,
 		currency: config.currency,
 		created_at: now
 	});
@@ -99,12 +99,12 @@ async function queue(
 	return id !== null;
 }
 
-const contentOf = ({ key }: Pick<NewNotification, 'key'>) => `notification:${key}`;
+const formatSealContext = ({ key }: Pick<NewNotification, 'key'>) => `notification:${key}`;
 
 /** @returns when to try again, or null */
-async function send(context: Fenced<NotificationsContext>, id: number): Promise<number | null> {
+async function sendNotification(context: Fenced<NotificationsContext>, id: number): Promise<number | null> {
 	const { database, clock, log, secrets } = context;
-	const notification = await find(database.db, id);
+	const notification = await findNotification(database.db, id);
 	if (!notification || notification.content_sealed === null) return null;
 	const { channel, kind, tries, status, created_at } = notification;
 	const facts = { notification: id, channel, kind, to: maskPhone(notification.address) };
@@ -118,7 +118,7 @@ async function send(context: Fenced<NotificationsContext>, id: number): Promise<
 	const now = clock.now();
 	if (status === 'sending' && channel === 'sms') return finish('uncertain', 'interrupted');
 	if (now - created_at > FRESH_MS) return finish('failed', 'too old');
-	const content = contentIn(secrets, notification, notification.content_sealed);
+	const content = openContent(secrets, notification, notification.content_sealed);
 	if (content === null) return finish('failed', 'no accepted secret opens it');
 	await store({ status: 'sending', tries: tries + 1 });
 	const outcome = await deliver(context, notification, content);
@@ -131,13 +131,13 @@ async function send(context: Fenced<NotificationsContext>, id: number): Promise<
 
 type Content = Pick<NewNotification, 'subject' | 'text'>;
 
-function contentIn(
+function openContent(
 	secrets: NotificationsContext['secrets'],
 	notification: NotificationRow,
 	sealed: string
 ): Content | null {
 	try {
-		return JSON.parse(secrets.decrypt(sealed, contentOf(notification))) as Content;
+		return JSON.parse(secrets.decrypt(sealed, formatSealContext(notification))) as Content;
 	} catch {
 		return null;
 	}
@@ -162,10 +162,10 @@ async function deliver(
 }
 
 /** Sums the SMS of an account that were or may have been sent this month. @returns `price` in major units */
-async function smsOfMonth({ database, clock, config }: NotificationsContext, accountId: number) {
+async function sumSmsOfMonth({ database, clock, config }: NotificationsContext, accountId: number) {
 	const today = dateAt(clock.now(), config.reportTimezone);
 	const [month] = buckets('monthly', { from: today, to: today }, today, config.reportTimezone) ?? [];
-	const rows = await ofAccount(database.db, { accountId, channel: 'sms' }, month?.from ?? 0);
+	const rows = await findRecentNotifications(database.db, { accountId, channel: 'sms' }, month?.from ?? 0);
 	const paid = rows.filter(
 		({ status, currency }) => (status === 'sent' || status === 'uncertain') && currency === config.currency
 	);
@@ -173,16 +173,16 @@ async function smsOfMonth({ database, clock, config }: NotificationsContext, acc
 	return { count: paid.length, price: toMajor(sum, config.currency) };
 }
 
-const codeKeys = (token: string) =>
+const listCodeKeys = (token: string) =>
 	Array.from({ length: CODE_TRIES }, (_, attempt) => `purchase ${sha256(token)} ${attempt}`);
 
 /**
  * Returns the state of the SMS with a purchase's code, and the number it went to: null before the first. `mayAsk`: a
  * click sends one.
  */
-async function codeOf({ database, config }: NotificationsContext, token: string) {
+async function findCodeSms({ database, config }: NotificationsContext, token: string) {
 	if (!config.sms?.buyerCodes) return null;
-	const sent = await byKeys(database.db, codeKeys(token));
+	const sent = await findByKeys(database.db, listCodeKeys(token));
 	const newest = sent.at(-1);
 	const status = newest?.status ?? null;
 	return {
@@ -196,7 +196,7 @@ async function codeOf({ database, config }: NotificationsContext, token: string)
  * Sends a purchase's code, unless `codeOf` forbids it. Repeating it sends nothing.
  * @param sms.phone the number that paid, in E.164
  */
-async function sendCode(
+async function sendCodeSms(
 	context: NotificationsContext,
 	token: string,
 	sms: { phone: string; text: string }
@@ -204,19 +204,19 @@ async function sendCode(
 	const { database, config } = context;
 	if (!config.sms?.buyerCodes) return;
 	await database.transact(async (trx) => {
-		const keys = codeKeys(token);
-		const sent = await byKeys(trx, keys);
+		const keys = listCodeKeys(token);
+		const sent = await findByKeys(trx, keys);
 		const key = keys[sent.length];
 		if (key === undefined || sent.some(({ status }) => !MAY_BE_MISSING.includes(status))) return;
 		const about = { accountId: null, channel: 'sms', kind: 'buyer', key, subject: '' } as const;
-		await queue(context, trx, { ...about, address: sms.phone, text: sms.text });
+		await queueNotification(context, trx, { ...about, address: sms.phone, text: sms.text });
 	});
 }
 
 type NotificationRow = Selectable<NotificationsTable>;
 
 /** Returns null if a notification with the key exists. */
-async function insert(
+async function insertNotification(
 	queries: Queries,
 	notification: Insertable<NotificationsTable>
 ): Promise<number | null> {
@@ -229,13 +229,13 @@ async function insert(
 	return row?.id ?? null;
 }
 
-const find = (queries: Reads, id: number) =>
+const findNotification = (queries: Reads, id: number) =>
 	first(queries.selectFrom('notifications').selectAll().where('id', '=', id));
 
-const byKeys = (queries: Queries, keys: readonly string[]) =>
+const findByKeys = (queries: Queries, keys: readonly string[]) =>
 	queries.selectFrom('notifications').selectAll().where('key', 'in', keys).orderBy('id').execute();
 
-const ofAccount = (
+const findRecentNotifications = (
 	queries: Queries,
 	of: { accountId: number; channel: NotificationRow['channel'] },
 	since: number
@@ -250,7 +250,7 @@ const ofAccount = (
 
 const MAX_DELETED = 1_000;
 
-const deleteOld = (queries: Queries, before: number) =>
+const deleteOldRows = (queries: Queries, before: number) =>
 	queries
 		.deleteFrom('notifications')
 		.where('id', 'in', (old) =>

@@ -16,7 +16,7 @@ type AfricasTalkingConfig = Extract<SmsConfig['provider'], { kind: 'africastalki
 type HttpProviderConfig = Extract<SmsConfig['provider'], { kind: 'http' }>;
 
 /** The outcome of a request without a success: only an answer 4xx, or no connection, says that nothing was sent. */
-function failureOf(outcome: HttpOutcome): SmsOutcome {
+function classifyFailure(outcome: HttpOutcome): SmsOutcome {
 	if (outcome.kind === 'failure') {
 		return { kind: outcome.sent ? 'uncertain' : 'unsent', reason: outcome.cause };
 	}
@@ -41,11 +41,11 @@ const PLAIN: readonly [RegExp, string][] = [
 	[/[“”«»]/g, '"']
 ];
 
-export const smsText = (text: string): string =>
+export const formatSmsText = (text: string): string =>
 	PLAIN.reduce((plain, [pattern, instead]) => plain.replace(pattern, instead), text);
 
 /** Counts the SMS that providers charge for. */
-export function partsOf(text: string): number {
+export function countSmsParts(text: string): number {
 	const { whole, part } = GSM.test(text) ? SEVEN_BIT : SIXTEEN_BIT;
 	return text.length <= whole ? 1 : Math.ceil(text.length / part);
 }
@@ -61,7 +61,7 @@ export const httpProvider = ({ url, headers, body }: HttpProviderConfig, http: H
 			body: body.replace(/\{(number|digits|text)\}/g, (_, name: string) => written(values[name] ?? ''))
 		});
 		const isSent = outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300;
-		return isSent ? { kind: 'sent' } : failureOf(outcome);
+		return isSent ? { kind: 'sent' } : classifyFailure(outcome);
 	}
 });
 
@@ -102,7 +102,7 @@ const africasTalking = (
 			body: new URLSearchParams(form).toString()
 		});
 		const isAnswer = outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300;
-		return isAnswer ? read(outcome.text) : failureOf(outcome);
+		return isAnswer ? read(outcome.text) : classifyFailure(outcome);
 	}
 });
 
@@ -120,5 +120,5 @@ function read(body: string): SmsOutcome {
 	return { kind: 'refused', reason: `${recipient.statusCode} ${recipient.status}` };
 }
 
-export const createProvider = ({ provider }: SmsConfig, http: HttpClient): SmsProvider =>
+export const createSmsProvider = ({ provider }: SmsConfig, http: HttpClient): SmsProvider =>
 	provider.kind === 'africastalking' ? africasTalking(provider, http) : httpProvider(provider, http);

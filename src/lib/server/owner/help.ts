@@ -33,7 +33,12 @@ type Help = ReturnType<typeof createHelp>;
 
 export function createHelp(context: HelpContext) {
 	const bind = binder(context);
-	return { search: bind(search), read: bind(read), showCode: bind(showCode), moveDevice: bind(moveDevice) };
+	return {
+		search: bind(searchPurchases),
+		read: bind(readPurchase),
+		showCode: bind(showPurchaseCode),
+		moveDevice: bind(movePurchaseDevice)
+	};
 }
 
 /**
@@ -41,7 +46,7 @@ export function createHelp(context: HelpContext) {
  * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
  * payment's number; '' for all purchases of the span
  */
-async function search(
+async function searchPurchases(
 	context: HelpContext,
 	accountId: number,
 	typed: string,
@@ -50,24 +55,26 @@ async function search(
 ) {
 	const { db } = context.database;
 	const page = { accountId, span, limit: limit + 1 };
-	const found = await (typed === '' ? newest(db, page) : searchRows(db, await cluesOf(context, typed), page));
+	const found = await (typed === ''
+		? findNewestSessions(db, page)
+		: searchSessionRows(db, await readClues(context, typed), page));
 	const sessions = found.slice(0, limit);
 	const ids = sessions.map(({ id }) => id);
-	const payments = await childrenOf(db, 'payments', 'session_id', ids);
+	const payments = await findChildren(db, 'payments', 'session_id', ids);
 	const now = context.clock.now();
 	return {
 		data: sessions.map((session) => {
 			const own = payments.filter(({ session_id: id }) => id === session.id);
-			return { session: asOfNow(session, now), payment: decisivePayment(session, own) };
+			return { session: asOfNow(session, now), payment: findDecisivePayment(session, own) };
 		}),
 		hasMore: found.length > limit
 	};
 }
 
-async function cluesOf({ operators, purchases }: HelpContext, typed: string): Promise<Clues> {
+async function readClues({ operators, purchases }: HelpContext, typed: string): Promise<Clues> {
 	const id = plainText(typed).replaceAll(' ', '');
 	return {
-		ending: endingOf(searchedDigits(typed)),
+		ending: readEnding(searchedDigits(typed)),
 		paymentId: /^\d{1,15}$/.test(id) ? Number(id) : 0,
 		sessionIds: await findSessionsByCode(purchases, typed),
 		transactions: [...new Set([typed, typed.toUpperCase()])],
@@ -80,13 +87,13 @@ const ENDING = 4;
 const WHOLE_NUMBER = 9;
 
 /** The end of a number by which it is found: pages mask it, so a whole number must not find another with its end. */
-function endingOf(digits: string): string | null {
+function readEnding(digits: string): string | null {
 	if (digits.length === ENDING) return digits;
 	return digits.length >= WHOLE_NUMBER ? digits.replace(/^0+/, '').slice(-WHOLE_NUMBER) : null;
 }
 
 /** The payment that bought the session, otherwise the newest one. */
-const decisivePayment = (
+const findDecisivePayment = (
 	{ payment_id: id }: Pick<FoundSession, 'payment_id'>,
 	payments: readonly FoundPayment[]
 ) => payments.find((one) => one.id === id) ?? payments.at(-1) ?? null;
@@ -98,7 +105,7 @@ async function helped(
 	sessionId: number,
 	{ by, note, action }: Author & { action: string }
 ) {
-	const found = await find(database.db, accountId, sessionId);
+	const found = await findSessionOfOwner(database.db, accountId, sessionId);
 	const page = found ? await findPurchasePage(purchases, sessionId) : null;
 	if (!found || !page) return null;
 	const after = { router_id: found.router_id, session: sessionId };
@@ -107,7 +114,7 @@ async function helped(
 }
 
 /** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
-async function showCode(context: HelpContext, accountId: number, sessionId: number, author: Author) {
+async function showPurchaseCode(context: HelpContext, accountId: number, sessionId: number, author: Author) {
 	const found = await helped(context, accountId, sessionId, { ...author, action: 'purchase.code_shown' });
 	if (!found) return null;
 	await context.database.transact(found.record);
@@ -115,13 +122,18 @@ async function showCode(context: HelpContext, accountId: number, sessionId: numb
 }
 
 /** Moves the purchase to the device that opened it last, and logs who did it. */
-async function moveDevice(context: HelpContext, accountId: number, sessionId: number, author: Author) {
+async function movePurchaseDevice(
+	context: HelpContext,
+	accountId: number,
+	sessionId: number,
+	author: Author
+) {
 	const found = await helped(context, accountId, sessionId, { ...author, action: 'purchase.moved' });
 	return found ? context.access.move(sha256(found.page.token), found.record) : 'no_device';
 }
 
 /** The ends to which decisions moved the time of a session, by the audit log. */
-const endsOf = (decisions: Awaited<ReturnType<Audit['ofPayment']>>, wanted: string, sessionId: number) =>
+const findEnds = (decisions: Awaited<ReturnType<Audit['ofPayment']>>, wanted: string, sessionId: number) =>
 	decisions
 		.filter(({ action }) => action === wanted)
 		.map(({ after }) => JSON.parse(after) as { session: number; expires_at: number })
@@ -129,23 +141,23 @@ const endsOf = (decisions: Awaited<ReturnType<Audit['ofPayment']>>, wanted: stri
 		.map(({ expires_at }) => expires_at);
 
 /** Returns null for an unknown session and for one at another owner's router. */
-async function read(
+async function readPurchase(
 	{ database: { db }, audit, clock, purchases, payments: billing, sessions }: HelpContext,
 	accountId: number,
 	sessionId: number
 ) {
-	const found = await find(db, accountId, sessionId);
+	const found = await findSessionOfOwner(db, accountId, sessionId);
 	if (!found) return null;
 	const now = clock.now();
 	const passId = found.pass_id ?? 0;
-	const payments = await childrenOf(db, 'payments', 'session_id', [sessionId]);
+	const payments = await findChildren(db, 'payments', 'session_id', [sessionId]);
 	const ids = payments.map(({ id }) => id);
 	const [refunds, reviews, extraTime, slots, allGrants, decisions] = await Promise.all([
-		childrenOf(db, 'refunds', 'payment_id', ids),
-		childrenOf(db, 'reviews', 'payment_id', ids),
-		childrenOf(db, 'extra_time', 'session_id', [sessionId]),
-		childrenOf(db, 'device_slots', 'pass_id', [passId]),
-		childrenOf(db, 'grants', 'pass_id', [passId]),
+		findChildren(db, 'refunds', 'payment_id', ids),
+		findChildren(db, 'reviews', 'payment_id', ids),
+		findChildren(db, 'extra_time', 'session_id', [sessionId]),
+		findChildren(db, 'device_slots', 'pass_id', [passId]),
+		findChildren(db, 'grants', 'pass_id', [passId]),
 		audit.ofPayment(db, found.payment_id ?? 0)
 	]);
 	/** Of devices. */
@@ -160,9 +172,9 @@ async function read(
 				state === 'granted' && left === null && (end ?? 0) > now
 		);
 	const session = asOfNow(found, now);
-	const payment = decisivePayment(found, payments);
+	const payment = findDecisivePayment(found, payments);
 	const extraUntil = await sessions.extraTimeUntil(db, session);
-	const pass = await passTimes(db, passId);
+	const pass = await findPassTimes(db, passId);
 	const hasPage = (await findPurchasePage(purchases, sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
@@ -170,7 +182,7 @@ async function read(
 	const failed = payments.find(({ status }) => status === 'refund_failed');
 	const owed = failed ?? (isPaidTime ? payment : null);
 	const toRefundByHand = owed && billing.takesRefundByHand(owed) ? owed : null;
-	const ends = (action: string) => endsOf(decisions, action, sessionId);
+	const ends = (action: string) => findEnds(decisions, action, sessionId);
 	const added = ends('session.extra_time');
 	return {
 		...{ now, session, payment, payments, refunds, reviews, slots, grants, isConnected },
@@ -182,11 +194,11 @@ async function read(
 	};
 }
 
-type FoundSession = Awaited<ReturnType<ReturnType<typeof ofOwner>['execute']>>[number];
+type FoundSession = Awaited<ReturnType<ReturnType<typeof selectSessionsOfOwner>['execute']>>[number];
 type FoundPayment = Selectable<PaymentsTable>;
 
 /** Security: every read of a purchase begins here, so another owner's purchase is never found. */
-const ofOwner = (queries: Queries, accountId: number) =>
+const selectSessionsOfOwner = (queries: Queries, accountId: number) =>
 	queries
 		.selectFrom('sessions')
 		.innerJoin('routers', 'routers.id', 'sessions.router_id')
@@ -219,7 +231,7 @@ interface Page {
 	limit: number;
 }
 
-export const searchRows = (
+export const searchSessionRows = (
 	queries: Queries,
 	{ ending, paymentId, sessionIds, transactions, operators }: Clues,
 	page: Page
@@ -232,28 +244,28 @@ export const searchRows = (
 		union select session_id from payments where operator in (${sql.join(operators)})
 			and provider_reference in (${sql.join(transactions)})
 		union select id from sessions where id in (${sql.join([0, ...sessionIds])})`;
-	return ofSpan(queries, page)
+	return selectSpan(queries, page)
 		.where(sql<boolean>`sessions.id in (${matches})`)
 		.execute();
 };
 
-export const newest = (queries: Queries, page: Page): Promise<FoundSession[]> =>
-	ofSpan(queries, page).execute();
+export const findNewestSessions = (queries: Queries, page: Page): Promise<FoundSession[]> =>
+	selectSpan(queries, page).execute();
 
-const ofSpan = (queries: Queries, { accountId, span, limit }: Page) =>
-	ofOwner(queries, accountId)
+const selectSpan = (queries: Queries, { accountId, span, limit }: Page) =>
+	selectSessionsOfOwner(queries, accountId)
 		.where('sessions.created_at', '>=', span.from)
 		.where('sessions.created_at', '<', span.to)
 		.orderBy('sessions.created_at', 'desc')
 		.orderBy('sessions.id', 'desc')
 		.limit(limit);
 
-export const find = (queries: Queries, accountId: number, id: number) =>
-	ofOwner(queries, accountId).where('sessions.id', '=', id).executeTakeFirst();
+export const findSessionOfOwner = (queries: Queries, accountId: number, id: number) =>
+	selectSessionsOfOwner(queries, accountId).where('sessions.id', '=', id).executeTakeFirst();
 
 type Child = 'payments' | 'refunds' | 'reviews' | 'extra_time' | 'device_slots' | 'grants';
 
-export const childrenOf = <Table extends Child>(
+export const findChildren = <Table extends Child>(
 	queries: Queries,
 	table: Table,
 	column: keyof Schema[Table] & string,
@@ -266,5 +278,5 @@ export const childrenOf = <Table extends Child>(
 		.orderBy('id')
 		.execute() as Promise<unknown> as Promise<Selectable<Schema[Table]>[]>;
 
-const passTimes = (queries: Queries, passId: number) =>
+const findPassTimes = (queries: Queries, passId: number) =>
 	first(queries.selectFrom('passes').select(['activating_until', 'ends_at']).where('id', '=', passId));

@@ -13,7 +13,7 @@ interface UsageContext {
 /** Gateways report each minute. After three missed reports a device counts as offline. */
 const FRESH_MS = 180_000;
 
-export type RouterUse = ReturnType<typeof routerUse>;
+export type RouterUse = ReturnType<typeof sumRouterUse>;
 
 /** The fields of a gateway that pages may show, without its secrets. */
 type GatewayUse = Pick<
@@ -22,10 +22,10 @@ type GatewayUse = Pick<
 >;
 
 export const createUsage = (context: UsageContext) => ({
-	ofRouters: (routerIds: readonly number[]) => ofRouters(context, routerIds),
+	ofRouters: (routerIds: readonly number[]) => findRouterUses(context, routerIds),
 	async ofSessions(sessionIds: readonly number[]): Promise<Map<number, SessionUse>> {
 		if (sessionIds.length === 0) return new Map();
-		const rows = await useOfSessions(context.database.db, sessionIds, context.clock.now() - FRESH_MS);
+		const rows = await findSessionUses(context.database.db, sessionIds, context.clock.now() - FRESH_MS);
 		return new Map(rows.map((row) => [row.session_id, row]));
 	}
 });
@@ -33,26 +33,26 @@ export const createUsage = (context: UsageContext) => ({
 const isUnmonitored = (mode: ControlMode) => mode === 'browser' || mode === 'external';
 
 /** `new` has never responded. `unmonitored` sends nothing itself, so its state is unknown. */
-export function gatewayState(
+export function classifyGateway(
 	gateway: Pick<GatewayUse, 'mode' | 'seenAt' | 'unresponsiveSince'>
 ): 'responding' | 'new' | 'unresponsive' | 'unmonitored' {
 	if (gateway.seenAt === null) return isUnmonitored(gateway.mode) ? 'unmonitored' : 'new';
 	return gateway.unresponsiveSince === null ? 'responding' : 'unresponsive';
 }
 
-async function ofRouters(context: UsageContext, routerIds: readonly number[]) {
+async function findRouterUses(context: UsageContext, routerIds: readonly number[]) {
 	const registered = await context.gateways.ofRouters(routerIds);
 	if (registered.length === 0) return new Map<number, RouterUse>();
-	const online = await onlineAt(context, registered);
+	const online = await countOnline(context, registered);
 	return new Map(
 		routerIds.map((routerId) => {
 			const own = registered.filter((gateway) => gateway.routerId === routerId);
-			return [routerId, routerUse(own, online)];
+			return [routerId, sumRouterUse(own, online)];
 		})
 	);
 }
 
-function routerUse(gateways: RegisteredGateway[], online: ReadonlyMap<number, number>) {
+function sumRouterUse(gateways: RegisteredGateway[], online: ReadonlyMap<number, number>) {
 	const counts = gateways.flatMap(({ id }) => online.get(id) ?? []);
 	return {
 		/** null if the gateways do not report devices. */
@@ -61,12 +61,15 @@ function routerUse(gateways: RegisteredGateway[], online: ReadonlyMap<number, nu
 	};
 }
 
-async function onlineAt({ database: { db }, clock }: UsageContext, registered: readonly RegisteredGateway[]) {
+async function countOnline(
+	{ database: { db }, clock }: UsageContext,
+	registered: readonly RegisteredGateway[]
+) {
 	const ids = registered.map(({ id }) => id);
 	const now = clock.now();
 	const [connected, granted] = await Promise.all([
-		connectedDevices(db, ids, now - FRESH_MS),
-		grantedDevices(db, ids, now)
+		countConnected(db, ids, now - FRESH_MS),
+		countGranted(db, ids, now)
 	]);
 	return new Map(
 		registered.flatMap((gateway): [number, number][] => {
@@ -79,16 +82,16 @@ async function onlineAt({ database: { db }, clock }: UsageContext, registered: r
 	);
 }
 
-const connectedDevices = (queries: Queries, gatewayIds: readonly number[], freshAfter: number) =>
-	devicesByGateway(
+const countConnected = (queries: Queries, gatewayIds: readonly number[], freshAfter: number) =>
+	countByGateway(
 		queries,
 		sql`select gateway_id, count(distinct coalesce(mac, acct_session_id)) as devices from connections
 			where gateway_id in (${sql.join(gatewayIds)}) and stopped_at is null and seen_at >= ${freshAfter}
 			group by gateway_id`
 	);
 
-const grantedDevices = (queries: Queries, gatewayIds: readonly number[], now: number) =>
-	devicesByGateway(
+const countGranted = (queries: Queries, gatewayIds: readonly number[], now: number) =>
+	countByGateway(
 		queries,
 		sql`select gateway_id, count(*) as devices from grants
 			where gateway_id in (${sql.join(gatewayIds)}) and state = 'granted' and released_at is null
@@ -96,7 +99,7 @@ const grantedDevices = (queries: Queries, gatewayIds: readonly number[], now: nu
 			group by gateway_id`
 	);
 
-async function devicesByGateway(queries: Queries, query: RawBuilder<unknown>) {
+async function countByGateway(queries: Queries, query: RawBuilder<unknown>) {
 	const { rows } = await (query as RawBuilder<{ gateway_id: number; devices: number }>).execute(queries);
 	return new Map(rows.map((row) => [row.gateway_id, row.devices]));
 }
@@ -109,7 +112,7 @@ export interface SessionUse {
 }
 
 /** Sums the connections that started during each session, counted once per pass. */
-async function useOfSessions(
+async function findSessionUses(
 	queries: Queries,
 	sessionIds: readonly number[],
 	freshAfter: number

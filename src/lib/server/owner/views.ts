@@ -25,14 +25,14 @@ interface ViewOrder {
 export function createOwnerViews(context: Base) {
 	const bind = binder(context);
 	return {
-		start: bind(start),
+		start: bind(startOwnerView),
 		/** The view that a sign-in session has now; null once its account is no owner's any more. */
-		current: bind(current),
-		stop: bind(stop),
-		ofOwner: bind(ofOwner),
+		current: bind(findOwnerView),
+		stop: bind(stopOwnerViews),
+		ofOwner: bind(listOwnerViews),
 		jobs: fenceHandlers(context, {
 			[END_VIEW_JOB]: async ({ database, ...services }, id) => {
-				await database.transact((trx) => end(services, trx, id, 'airtill'));
+				await database.transact((trx) => endView(services, trx, id, 'airtill'));
 				return null;
 			}
 		})
@@ -40,12 +40,12 @@ export function createOwnerViews(context: Base) {
 }
 
 /** Ends the view that the sign-in session has. Returns false if the account is not an owner's. */
-async function start(context: Base, order: ViewOrder): Promise<boolean> {
+async function startOwnerView(context: Base, order: ViewOrder): Promise<boolean> {
 	const { audit, clock, database, jobs } = context;
 	const { accountId, adminId, signInSession, reason } = order;
 	return database.transact(async (trx) => {
 		if ((await findById(trx, 'accounts', accountId))?.role !== 'owner') return false;
-		await stopIn(context, trx, { adminId, signInSession });
+		await stopViews(context, trx, { adminId, signInSession });
 		const now = clock.now();
 		const endsAt = now + MAX_VIEW_MINUTES * 60_000;
 		const { id } = await trx
@@ -63,36 +63,36 @@ async function start(context: Base, order: ViewOrder): Promise<boolean> {
 	});
 }
 
-const openViews = (queries: Queries, signInSession: string) =>
+const selectOpenViews = (queries: Queries, signInSession: string) =>
 	queries
 		.selectFrom('owner_views')
 		.selectAll()
 		.where('sign_in_session', '=', signInSession)
 		.where('ended_at', 'is', null);
 
-const current = ({ clock, database }: Base, signInSession: string) =>
+const findOwnerView = ({ clock, database }: Base, signInSession: string) =>
 	first(
-		openViews(database.db, signInSession)
+		selectOpenViews(database.db, signInSession)
 			.where('ends_at', '>', clock.now())
 			.where('account_id', 'in', (owners) =>
 				owners.selectFrom('accounts').select('accounts.id').where('role', '=', 'owner')
 			)
 	);
 
-const stop = (context: Base, of: Pick<ViewOrder, 'adminId' | 'signInSession'>): Promise<void> =>
-	context.database.transact((trx) => stopIn(context, trx, of));
+const stopOwnerViews = (context: Base, of: Pick<ViewOrder, 'adminId' | 'signInSession'>): Promise<void> =>
+	context.database.transact((trx) => stopViews(context, trx, of));
 
-async function stopIn(
+async function stopViews(
 	context: Base,
 	trx: Tx,
 	{ adminId, signInSession }: Pick<ViewOrder, 'adminId' | 'signInSession'>
 ): Promise<void> {
-	for (const { id } of await openViews(trx, signInSession).execute()) {
-		await end(context, trx, id, accountActor(adminId));
+	for (const { id } of await selectOpenViews(trx, signInSession).execute()) {
+		await endView(context, trx, id, accountActor(adminId));
 	}
 }
 
-async function end(
+async function endView(
 	{ audit, clock }: Pick<Base, 'audit' | 'clock'>,
 	trx: Tx,
 	id: number,
@@ -108,7 +108,7 @@ async function end(
 }
 
 /** Newest first. @param page views older than the one with the id `before`; null for the newest */
-async function ofOwner(
+async function listOwnerViews(
 	{ database }: Base,
 	accountId: number,
 	{ before, limit }: { before: number | null; limit: number }

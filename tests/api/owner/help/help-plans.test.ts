@@ -34,12 +34,15 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([
-		['the search', () => help.searchRows(plans().db, clues, page)],
-		['the list of a day', () => help.newest(plans().db, { ...page, span: { from: 100, to: 2_000 } })],
-		['one purchase', () => help.find(plans().db, 57, 57)],
-		['payments', () => help.childrenOf(plans().db, 'payments', 'session_id', [57, 58])],
-		['devices', () => help.childrenOf(plans().db, 'device_slots', 'pass_id', [57])],
-		['grants', () => help.childrenOf(plans().db, 'grants', 'pass_id', [57])]
+		['the search', () => help.searchSessionRows(plans().db, clues, page)],
+		[
+			'the list of a day',
+			() => help.findNewestSessions(plans().db, { ...page, span: { from: 100, to: 2_000 } })
+		],
+		['one purchase', () => help.findSessionOfOwner(plans().db, 57, 57)],
+		['payments', () => help.findChildren(plans().db, 'payments', 'session_id', [57, 58])],
+		['devices', () => help.findChildren(plans().db, 'device_slots', 'pass_id', [57])],
+		['grants', () => help.findChildren(plans().db, 'grants', 'pass_id', [57])]
 	])('%s scans no table that grows', async (_what, read) => {
 		const plan = await plans().planOf(read);
 		const growing = 'sessions|payments|refunds|reviews|device_slots|grants';
@@ -49,15 +52,15 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	});
 
 	it('the search finds each kind of clue once, and only at the routers of the owner', async () => {
-		const found = await help.searchRows(plans().db, clues, { ...page, limit: 9 });
+		const found = await help.searchSessionRows(plans().db, clues, { ...page, limit: 9 });
 		expect(found.map(({ id }) => id)).toEqual([3057, 2057, 1057, 57]);
-		expect(await help.searchRows(plans().db, clues, { ...page, accountId: 58 })).toEqual([]);
+		expect(await help.searchSessionRows(plans().db, clues, { ...page, accountId: 58 })).toEqual([]);
 	});
 
 	it('the digits of a deleted number find nothing', async () => {
 		const { db } = plans();
 		await db.updateTable('payments').set({ phone: '+9990000000' }).where('id', '=', 57).execute();
 		const digits = { ...clues, ending: '0000', paymentId: 0, sessionIds: [], transactions: ['none'] };
-		expect(await help.searchRows(db, digits, page)).toEqual([]);
+		expect(await help.searchSessionRows(db, digits, page)).toEqual([]);
 	});
 });

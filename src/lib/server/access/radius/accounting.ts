@@ -7,7 +7,7 @@ import * as connectionStore from '../connection-store.ts';
 import { passState } from '../../passes/passes.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
 import { type AccessContext, countData } from '../provisioning.ts';
-import { countersOf } from './counters.ts';
+import { computeCounters } from './counters.ts';
 import { noteUnread } from './authorize.ts';
 import type { AccountingReport } from './report.ts';
 import { findRouterOrThrow } from '../../routers/routers.ts';
@@ -34,7 +34,7 @@ const REBOOT = 'NAS-Reboot';
 /** Limits Acct-Delay-Time. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-export async function account(
+export async function recordAccounting(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	report: AccountingReport
@@ -57,7 +57,7 @@ export async function account(
 	const mac = nameDevice(report.mac ?? '');
 	const timed = { ...report, mac, at };
 	if (status === 'on' || status === 'off') {
-		await database.transact((trx) => closeAll(context, trx, gateway, timed));
+		await database.transact((trx) => closeConnections(context, trx, gateway, timed));
 		return;
 	}
 	if (session === '') return;
@@ -72,10 +72,10 @@ async function updateConnection(
 	report: TimedReport
 ): Promise<void> {
 	const { at, cause } = report;
-	const { row, isNew, uncounted } = await connectionFor(context, trx, gateway, report);
-	const startedAt = Math.min(row.started_at, startOf(report));
+	const { row, isNew, uncounted } = await findOrAddConnection(context, trx, gateway, report);
+	const startedAt = Math.min(row.started_at, computeStart(report));
 	const since = isNew ? row.started_at : row.seen_at;
-	const bytes = countersOf(row, report, { startedAt, since });
+	const bytes = computeCounters(row, report, { startedAt, since });
 	const isStop = report.status === 'stop';
 	// An access server may go on with its connections after Accounting-On.
 	const isBack = report.status === 'interim' && row.stop_cause === REBOOT && at > (row.stopped_at ?? at);
@@ -96,7 +96,7 @@ async function updateConnection(
 	if (!isStop && !wasOver) await keepSlot(context, trx, gateway, row, isNew || isBack);
 }
 
-const startOf = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
+const computeStart = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
 
 /** Whether a connection began before its pass, for example under the name of another one. */
 async function isEarlier({ passes }: AccessContext, trx: Tx, passId: number | null, startedAt: number) {
@@ -109,16 +109,16 @@ async function isEarlier({ passes }: AccessContext, trx: Tx, passId: number | nu
  * Finds or inserts a row. `uncounted`: bytes of the row that its pass, only known now, does not contain. A connection that
  * is older than its pass counts from this report.
  */
-async function connectionFor(
+async function findOrAddConnection(
 	context: AccessContext,
 	trx: Tx,
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<{ row: Connection; isNew: boolean; uncounted: number }> {
-	const found = await connectionStore.connectionOf(trx, gateway.id, report);
-	const reused = found && reuseOf(found, report);
+	const found = await connectionStore.findReportedConnection(trx, gateway.id, report);
+	const reused = found && detectReuse(found, report);
 	if (found && reused === null) {
-		const row = await identified(context, trx, gateway, report, found);
+		const row = await identifyConnection(context, trx, gateway, report, found);
 		const isCounted =
 			found.pass_id !== null || (await isEarlier(context, trx, row.pass_id, found.started_at));
 		return { row, isNew: false, uncounted: isCounted ? 0 : found.bytes_in + found.bytes_out };
@@ -133,8 +133,8 @@ async function connectionFor(
 }
 
 /** Returns what shows that an Acct-Session-Id is used again, for a new connection; null if it is the same one. */
-function reuseOf(found: Connection, report: TimedReport): 'pass' | 'device' | 'start' | null {
-	const passId = namedPass(report).pass_id;
+function detectReuse(found: Connection, report: TimedReport): 'pass' | 'device' | 'start' | null {
+	const passId = parseNamedPass(report).pass_id;
 	if (found.pass_id !== null && passId !== null && passId !== found.pass_id) return 'pass';
 	if (found.mac !== null && report.mac !== null && found.mac !== report.mac) return 'device';
 	const isLate = report.at > (found.stopped_at ?? found.seen_at) + REUSED_MS;
@@ -147,13 +147,13 @@ async function addConnection(
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<Connection> {
-	const named = await passOf(context, trx, gateway, report);
-	const startedAt = startOf(report);
+	const named = await findReportedPass(context, trx, gateway, report);
+	const startedAt = computeStart(report);
 	const none = { bytes_in: 0, bytes_out: 0, counter_in: null, counter_out: null };
 	return connectionStore.insertConnection(trx, {
 		...named,
 		...((await isEarlier(context, trx, named.pass_id, startedAt)) &&
-			countersOf(none, report, { startedAt, since: startedAt })),
+			computeCounters(none, report, { startedAt, since: startedAt })),
 		gateway_id: gateway.id,
 		acct_session_id: report.session,
 		user_name: report.user,
@@ -163,7 +163,7 @@ async function addConnection(
 	});
 }
 
-async function identified(
+async function identifyConnection(
 	context: AccessContext,
 	trx: Tx,
 	gateway: RegisteredGateway,
@@ -171,27 +171,27 @@ async function identified(
 	row: Connection
 ): Promise<Connection> {
 	if (row.pass_id !== null) return row;
-	const named = await passOf(context, trx, gateway, { ...report, mac: row.mac });
+	const named = await findReportedPass(context, trx, gateway, { ...report, mac: row.mac });
 	if (named.pass_id === null) return row;
 	await connectionStore.changeConnection(trx, row.id, named);
 	return { ...row, ...named };
 }
 
 /** Reads the pass from Class, or else from the username, and the end from Class. */
-function namedPass({ class: className, user }: AccountingReport): Named {
+function parseNamedPass({ class: className, user }: AccountingReport): Named {
 	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
 	return id === undefined
 		? { pass_id: passOfUser(user ?? ''), enforced_until: null }
 		: { pass_id: Number(id), enforced_until: Number(until) * 1000 };
 }
 
-async function passOf(
+async function findReportedPass(
 	{ clock, pskCandidates }: AccessContext,
 	trx: Tx,
 	{ routerId, kind: gatewayKind }: RegisteredGateway,
 	report: TimedReport
 ): Promise<Named> {
-	const { pass_id: passId, enforced_until: enforcedUntil } = namedPass(report);
+	const { pass_id: passId, enforced_until: enforcedUntil } = parseNamedPass(report);
 	const { mac, user, status } = report;
 	const now = clock.now();
 	if (passId !== null) {
@@ -217,7 +217,7 @@ async function releaseIfOffline(
 	{ pass_id: passId, mac }: Connection
 ): Promise<void> {
 	if (passId === null || mac === null) return;
-	if ((await connectionStore.openConnections(trx, { passId, mac })).length > 0) return;
+	if ((await connectionStore.findOpenConnections(trx, { passId, mac })).length > 0) return;
 	await releaseSlot(trx, { passId, mac }, clock.now());
 }
 
@@ -249,13 +249,13 @@ async function keepSlot(
 }
 
 /** Closes all connections after the access server started or stopped (Accounting-On, Accounting-Off). */
-async function closeAll(
+async function closeConnections(
 	context: AccessContext,
 	trx: Tx,
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<void> {
-	for (const row of await connectionStore.openConnectionsAt(trx, gateway.id, report)) {
+	for (const row of await connectionStore.findOpenConnectionsAt(trx, gateway.id, report)) {
 		const stopped_at = Math.max(row.seen_at, report.at);
 		await connectionStore.changeConnection(trx, row.id, { stopped_at, stop_cause: REBOOT });
 		await releaseIfOffline(context, trx, row);

@@ -4,8 +4,8 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { passState, reasonOfEnd, type RunningPass } from '../../passes/passes.ts';
 import { INTERIM_SECONDS, hasRoom, takeSlot } from '../device-slots.ts';
 import type { AccessContext } from '../provisioning.ts';
-import { acceptLimits } from './limits.ts';
-import { pskChoice } from './psk.ts';
+import { buildAcceptLimits } from './limits.ts';
+import { choosePsks } from './psk.ts';
 import { findRouterOrThrow } from '../../routers/routers.ts';
 
 /**
@@ -46,7 +46,7 @@ const REFUSALS = {
 } as const;
 
 /** Answers before the password check, several times for a PEAP login. Changes no pass. */
-export async function authorize(
+export async function authorizeLogin(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	login: Login
@@ -54,21 +54,21 @@ export async function authorize(
 	const { database, clock, gateways, passes } = context;
 	// A rejected login is also a sign of life.
 	await gateways.recordStatus(gateway, { seen: true, ...noteUnread(login.mac) });
-	const device = await keyRequest(context, gateway, login);
-	if (device !== null) return keysFor(context, gateway, device);
-	const pass = await passFor(context, gateway, login.user);
+	const device = await readKeyRequest(context, gateway, login);
+	if (device !== null) return answerKeyRequest(context, gateway, device);
+	const pass = await findPassForLogin(context, gateway, login.user);
 	if (pass.kind !== 'runs') return pass;
 	const now = clock.now();
-	if (!(await hasRoom(database.db, slotFor(gateway, pass, login), now))) return refuse('devices');
+	if (!(await hasRoom(database.db, buildSlotOrder(gateway, pass, login), now))) return refuse('devices');
 	return accept({
 		'control:Cleartext-Password': passes.passwordOf(pass.pass),
-		...timeAttributes([pass], now),
-		...acceptLimits(gateway.kind, pass.pass)
+		...buildTimeAttributes([pass], now),
+		...buildAcceptLimits(gateway.kind, pass.pass)
 	});
 }
 
 /** Answers after the password check succeeded. Takes the device slot. */
-export async function accepted(
+export async function acceptLogin(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	login: Login
@@ -76,10 +76,10 @@ export async function accepted(
 	const { clock, jobs, gateways } = context;
 	await gateways.recordStatus(gateway, { seen: true });
 	// Only the access point knows which password matched; its reports name the device.
-	if ((await keyRequest(context, gateway, login)) !== null) return accept();
-	const pass = await passFor(context, gateway, login.user);
+	if ((await readKeyRequest(context, gateway, login)) !== null) return accept();
+	const pass = await findPassForLogin(context, gateway, login.user);
 	if (pass.kind !== 'runs') return pass;
-	const slot = slotFor(gateway, pass, login);
+	const slot = buildSlotOrder(gateway, pass, login);
 	const isTaken = await context.database.transact((trx) => takeSlot(trx, jobs, slot, clock.now()));
 	return isTaken ? accept() : refuse('devices');
 }
@@ -88,12 +88,12 @@ export async function accepted(
 export const noteUnread = (mac: string | null) =>
 	normaliseMac(mac ?? '') === null ? { unreadDevice: mac ?? '' } : {};
 
-const slotFor = (gateway: RegisteredGateway, { pass }: RunningPass, login: Login) => ({
+const buildSlotOrder = (gateway: RegisteredGateway, { pass }: RunningPass, login: Login) => ({
 	...{ passId: pass.id, gatewayId: gateway.id, maxDevices: pass.max_devices },
 	mac: nameDevice(login.mac ?? '')
 });
 
-function timeAttributes(passes: readonly RunningPass[], now: number): Attributes {
+function buildTimeAttributes(passes: readonly RunningPass[], now: number): Attributes {
 	const untilMs = Math.min(...passes.map((pass) => pass.untilMs));
 	const [only, ...others] = passes;
 	return {
@@ -109,7 +109,7 @@ function timeAttributes(passes: readonly RunningPass[], now: number): Attributes
  * Returns the MAC address in a request for per-client passwords; null for other requests. Only access points
  * may ask: at a hotspot anybody could type a MAC address as the username and sign in without a password.
  */
-async function keyRequest(
+async function readKeyRequest(
 	{ database }: AccessContext,
 	{ kind: gatewayKind, routerId }: RegisteredGateway,
 	{ user, mac }: Login
@@ -120,12 +120,12 @@ async function keyRequest(
 	return kind === 'wpa_personal_per_client' ? device : null;
 }
 
-async function keysFor(
+async function answerKeyRequest(
 	context: AccessContext,
 	{ routerId }: RegisteredGateway,
 	mac: string
 ): Promise<LoginAnswer> {
-	const { passes, full } = await pskChoice(context, { mac, routerId });
+	const { passes, full } = await choosePsks(context, { mac, routerId });
 	if (full) return refuse('devices');
 	const [first, ...others] = passes;
 	if (!first) return UNKNOWN;
@@ -134,12 +134,12 @@ async function keysFor(
 		'control:Auth-Type': 'Accept',
 		'reply:Tunnel-Password:0': passes.map(({ pass }) => context.passes.passwordOf(pass)),
 		...(others.length === 0 && { 'reply:User-Name': loginUser(first.pass.id) }),
-		...timeAttributes(passes, context.clock.now())
+		...buildTimeAttributes(passes, context.clock.now())
 	});
 }
 
 /** Returns the user's running pass at the gateway's router, or the answer if there is none. */
-async function passFor(
+async function findPassForLogin(
 	{ database: { db }, clock }: AccessContext,
 	{ routerId }: RegisteredGateway,
 	user: string

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import {
 	randomId,
 	readResponse,
-	requestPacket,
+	encodeRequest,
 	type CoaResponse,
 	type RequestAttributes,
 	type RequestKind
@@ -27,7 +27,7 @@ export function sendRequest(
 	kind: RequestKind,
 	attributes: RequestAttributes
 ): Promise<CoaResult> {
-	const request = requestPacket(kind, randomId(), attributes, secret);
+	const request = encodeRequest(kind, randomId(), attributes, secret);
 	const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
 	return new Promise((resolve) => {
 		const resolveWith = (result: CoaResult) => {

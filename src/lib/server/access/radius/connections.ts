@@ -9,9 +9,9 @@ import * as store from '../connection-store.ts';
 import { INTERIM_SECONDS, holdsSlot } from '../device-slots.ts';
 import { repairIfLost } from '../../jobs.ts';
 import type { AccessContext, AccessJob, AccessServices } from '../provisioning.ts';
-import { exponentialMs, MAX_BACKOFF_MS } from '../gateway-calls.ts';
+import { computeExponentialMs, MAX_BACKOFF_MS } from '../gateway-calls.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
-import { limitAttributes } from './limits.ts';
+import { buildLimitAttributes } from './limits.ts';
 import type { RequestAttributes } from './packet.ts';
 
 type Connection = store.ConnectionRow;
@@ -50,13 +50,13 @@ async function applyPassEnd(context: AccessJob, id: number): Promise<number | nu
 	if (!gateway) return null;
 	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
 	return concurrencyLimit.run({ kind: CONNECTION_JOB, id, gateway, isBuyer: false }, async () => {
-		const pass = await passOf(context, row);
-		return pass ? prolong(context, row, gateway, pass) : end(context, row, gateway);
+		const pass = await findRunningPass(context, row);
+		return pass ? prolongConnection(context, row, gateway, pass) : endConnection(context, row, gateway);
 	});
 }
 
 /** Returns null to end the connection now. */
-async function passOf(
+async function findRunningPass(
 	{ database: { db }, clock }: AccessJob,
 	{ pass_id: passId, mac }: Connection
 ): Promise<RunningPass | null> {
@@ -65,7 +65,7 @@ async function passOf(
 	return pass.kind === 'runs' && (mac === null || (await holdsSlot(db, passId, mac))) ? pass : null;
 }
 
-async function prolong(
+async function prolongConnection(
 	context: AccessJob,
 	row: Connection,
 	gateway: RegisteredGateway,
@@ -76,7 +76,7 @@ async function prolong(
 	const { enforced_until: enforcedUntil, disconnect_attempts: attempts } = row;
 	const change = (to: Partial<Connection>) =>
 		database.write((trx) => store.changeConnection(trx, row.id, to));
-	const server = serverOf(gateway);
+	const server = findCoaTarget(gateway);
 	if (enforcedUntil !== null && enforcedUntil + SAME_END_MS >= untilMs) {
 		if (attempts > 0) await change({ disconnect_attempts: 0 });
 		return untilMs;
@@ -90,20 +90,24 @@ async function prolong(
 		return untilMs;
 	}
 	// More time was added meanwhile: try the new end.
-	if ((await passOf(context, row))?.untilMs !== untilMs) return clock.now();
+	if ((await findRunningPass(context, row))?.untilMs !== untilMs) return clock.now();
 	const isUnresponsive = result.kind === 'unresponsive';
 	await change({
 		disconnect_attempts: isUnresponsive ? attempts + 1 : MAX_PROLONG_ATTEMPTS,
-		last_error: reasonOf('CoA-Request', result)
+		last_error: formatFailure('CoA-Request', result)
 	});
-	return isUnresponsive ? Math.min(untilMs, clock.now() + exponentialMs(attempts)) : untilMs;
+	return isUnresponsive ? Math.min(untilMs, clock.now() + computeExponentialMs(attempts)) : untilMs;
 }
 
-async function end(context: AccessJob, row: Connection, gateway: RegisteredGateway): Promise<number | null> {
+async function endConnection(
+	context: AccessJob,
+	row: Connection,
+	gateway: RegisteredGateway
+): Promise<number | null> {
 	const { database, clock, gateways, log } = context;
 	const change = (to: Partial<Connection>) =>
 		database.write((trx) => store.changeConnection(trx, row.id, to));
-	const server = serverOf(gateway);
+	const server = findCoaTarget(gateway);
 	if (!server) {
 		const last_error = 'The address of the gateway is unknown (--nas). Session-Timeout ends the connection.';
 		await change({ disconnect_state: 'failed', last_error });
@@ -112,7 +116,7 @@ async function end(context: AccessJob, row: Connection, gateway: RegisteredGatew
 	// Attempts to prolong do not count.
 	const attempts = row.disconnect_state === 'asked' ? row.disconnect_attempts : 0;
 	await change({ disconnect_state: 'asked', disconnect_attempts: attempts + 1 });
-	const result = await sendRequest(server, 'disconnect', namesOf(context, row, gateway));
+	const result = await sendRequest(server, 'disconnect', buildNames(context, row, gateway));
 	// CoovaChilli refuses only what it does not know, and gives no Error-Cause.
 	const isGone = result.kind === 'refused' && result.errorCause === null && gateway.kind === 'coova';
 	if (result.kind === 'done' || result.kind === 'gone' || isGone) {
@@ -120,11 +124,11 @@ async function end(context: AccessJob, row: Connection, gateway: RegisteredGatew
 		await gateways.recordStatus(gateway, { answered: true, trouble: null });
 		return null;
 	}
-	const reason = reasonOf('Disconnect-Request', result);
+	const reason = formatFailure('Disconnect-Request', result);
 	await change({ last_error: reason });
 	await gateways.recordStatus(gateway, { trouble: reason });
 	const endsBy = row.enforced_until === null ? row.seen_at + UNKNOWN_END_MS : row.enforced_until + MARGIN_MS;
-	if (clock.now() < endsBy) return clock.now() + exponentialMs(attempts);
+	if (clock.now() < endsBy) return clock.now() + computeExponentialMs(attempts);
 	await change({ disconnect_state: 'failed' });
 	log.warn({ gateway: gateway.name, connection: row.id, reason }, 'connection could not be ended');
 	return null;
@@ -138,11 +142,11 @@ async function requestEnd(
 	server: CoaTarget,
 	{ pass, untilMs }: RunningPass
 ): Promise<CoaResult> {
-	const names = namesOf(context, row, gateway);
+	const names = buildNames(context, row, gateway);
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
 	const left = dataLeft(pass);
 	const total = left === null ? null : row.bytes_in + row.bytes_out + left;
-	const vendor = limitAttributes(gateway.kind, pass, total);
+	const vendor = buildLimitAttributes(gateway.kind, pass, total);
 	// CoovaChilli removes what a CoA-Request does not repeat (src/chilli.c, config_radius_session).
 	const interimInterval = gateway.kind === 'coova' ? INTERIM_SECONDS : undefined;
 	const result = await sendRequest(server, 'coa', { ...names, sessionTimeout, interimInterval, vendor });
@@ -152,20 +156,20 @@ async function requestEnd(
 }
 
 /** By the gateway's clock, because it drops requests that look too old or too new. */
-const timestampFor = ({ clockOffsetMs }: RegisteredGateway, { clock }: AccessServices) =>
+const computeTimestamp = ({ clockOffsetMs }: RegisteredGateway, { clock }: AccessServices) =>
 	Math.round((clock.now() + (clockOffsetMs ?? 0)) / 1000);
 
 /** The address for Disconnect- and CoA-Requests; null if unknown. */
-function serverOf({ settings, credentials }: RegisteredGateway): CoaTarget | null {
+function findCoaTarget({ settings, credentials }: RegisteredGateway): CoaTarget | null {
 	const { nas, nasPort = DYNAMIC_AUTHORISATION_PORT } = settings;
 	const { radiusSecret: secret } = credentials;
 	return nas === undefined || secret === undefined ? null : { host: nas, port: nasPort, secret };
 }
 
 /** hostapd rejects unknown attributes, and all given ones must match. */
-function namesOf(context: AccessServices, row: Connection, gateway: RegisteredGateway): RequestAttributes {
+function buildNames(context: AccessServices, row: Connection, gateway: RegisteredGateway): RequestAttributes {
 	const { kind } = gateway;
-	const names = { acctSessionId: row.acct_session_id, eventTimestamp: timestampFor(gateway, context) };
+	const names = { acctSessionId: row.acct_session_id, eventTimestamp: computeTimestamp(gateway, context) };
 	if (kind === 'hostapd') {
 		return {
 			...names,
@@ -180,7 +184,7 @@ function namesOf(context: AccessServices, row: Connection, gateway: RegisteredGa
 	return { ...names, userName, framedIp: kind === 'mikrotik' ? framedIp : undefined };
 }
 
-function reasonOf(what: string, result: CoaResult): string {
+function formatFailure(what: string, result: CoaResult): string {
 	if (result.kind === 'unresponsive')
 		return `${what} got no response. Check address, port and RADIUS secret of the gateway, and the network.`;
 	const cause =
@@ -197,14 +201,14 @@ export async function probeRadiusGateway(
 	context: AccessContext,
 	gateway: RegisteredGateway
 ): Promise<'responding' | 'unresponsive' | 'unknown'> {
-	const server = serverOf(gateway);
+	const server = findCoaTarget(gateway);
 	if (!server) return 'unknown';
 	const name = `airtill-${randomUUID()}`;
 	const result = await sendRequest(server, 'disconnect', {
 		acctSessionId: name,
 		// hostapd rejects a User-Name that does not match.
 		userName: gateway.kind === 'hostapd' ? undefined : name,
-		eventTimestamp: timestampFor(gateway, context)
+		eventTimestamp: computeTimestamp(gateway, context)
 	});
 	if (result.kind !== 'unresponsive') return 'responding';
 	return (await store.hasEnded(context.database.db, gateway.id)) ? 'unresponsive' : 'unknown';

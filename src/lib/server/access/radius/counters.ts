@@ -14,7 +14,7 @@ type Reported = Pick<AccountingReport, 'bytesIn' | 'bytesOut' | 'lastedSeconds'>
  * nothing, but the next report is measured from it. So a false counter ends no pass, and a true one counts on: after a
  * burst, a restart at 0, and at 2^32 without Gigawords. A late report changes nothing.
  */
-export function countersOf(
+export function computeCounters(
 	before: Counters,
 	{ at, bytesIn, bytesOut, lastedSeconds }: Reported,
 	{ startedAt, since }: { startedAt: number; since: number }

@@ -1,7 +1,7 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { type PassRow, speedOf } from '../../passes/passes.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
-import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/gateways.ts';
+import { splitDataWords, isUnlimited, formatRouterOsRate } from '#lib/server/gateways/gateways.ts';
 
 type Value = 'octets' | 'gigawords' | 'bitsUp' | 'bitsDown';
 
@@ -25,10 +25,10 @@ const ATTRIBUTES: Partial<
 };
 
 /** @param total bytes that the connection may use: both gateways count per connection; null without a limit */
-export function limitAttributes(kind: GatewayKind, pass: PassRow, total: number | null) {
+export function buildLimitAttributes(kind: GatewayKind, pass: PassRow, total: number | null) {
 	const { down, up } = speedOf(pass);
 	const values: Record<Value, number | null> = {
-		...(total === null ? { octets: null, gigawords: null } : dataWords(total)),
+		...(total === null ? { octets: null, gigawords: null } : splitDataWords(total)),
 		bitsUp: up === null ? null : up * 1000,
 		bitsDown: down === null ? null : down * 1000
 	};
@@ -39,14 +39,15 @@ export function limitAttributes(kind: GatewayKind, pass: PassRow, total: number 
 }
 
 /** Returns the limits of a pass for an Access-Accept. */
-export function acceptLimits(kind: GatewayKind, pass: PassRow): Record<string, string | number> {
+export function buildAcceptLimits(kind: GatewayKind, pass: PassRow): Record<string, string | number> {
 	const speed = speedOf(pass);
 	const left = dataLeft(pass);
 	// FreeRADIUS does not know CoovaChilli's gigawords: above 4 GiB only the Disconnect-Request ends its connections.
-	const isTooLarge = kind === 'coova' && left !== null && dataWords(left).gigawords > 0;
-	const limits = limitAttributes(kind, pass, isTooLarge ? null : left).filter(({ value }) => value > 0);
+	const isTooLarge = kind === 'coova' && left !== null && splitDataWords(left).gigawords > 0;
+	const limits = buildLimitAttributes(kind, pass, isTooLarge ? null : left).filter(({ value }) => value > 0);
 	return {
-		...(kind === 'mikrotik' && !isUnlimited(speed) && { 'reply:Mikrotik-Rate-Limit': routerOsRate(speed) }),
+		...(kind === 'mikrotik' &&
+			!isUnlimited(speed) && { 'reply:Mikrotik-Rate-Limit': formatRouterOsRate(speed) }),
 		...Object.fromEntries(limits.map(({ name, value }) => [`reply:${name}`, value]))
 	};
 }

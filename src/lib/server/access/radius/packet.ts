@@ -33,7 +33,7 @@ const DIGEST_BYTES = 16;
 const MAX_VALUE_BYTES = 253;
 const MAX_PACKET_BYTES = 4096;
 
-function uint32(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
 	const bytes = Buffer.alloc(4);
 	bytes.writeUInt32BE(value >>> 0);
 	return bytes;
@@ -51,8 +51,8 @@ const SENT = {
 	interimInterval: 85
 } as const satisfies Record<Exclude<keyof RequestAttributes, 'vendor'>, number>;
 
-function encoded(name: keyof typeof SENT, value: string | number): Buffer {
-	if (typeof value === 'number') return uint32(value);
+function encodeValue(name: keyof typeof SENT, value: string | number): Buffer {
+	if (typeof value === 'number') return encodeUint32(value);
 	return Buffer.from(name === 'framedIp' ? value.split('.').map(Number) : value);
 }
 
@@ -61,22 +61,22 @@ const MESSAGE_AUTHENTICATOR = 80;
 const ERROR_CAUSE = 101;
 
 /** @param id 0 to 255 */
-export function requestPacket(
+export function encodeRequest(
 	kind: RequestKind,
 	id: number,
 	attributes: RequestAttributes,
 	secret: string
 ): Buffer {
-	const parts: Buffer[] = [attribute(MESSAGE_AUTHENTICATOR, Buffer.alloc(DIGEST_BYTES))];
+	const parts: Buffer[] = [encodeAttribute(MESSAGE_AUTHENTICATOR, Buffer.alloc(DIGEST_BYTES))];
 	for (const name of Object.keys(SENT) as (keyof typeof SENT)[]) {
 		const value = attributes[name];
 		if (value === undefined) continue;
-		const bytes = encoded(name, value);
-		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(attribute(SENT[name], bytes));
+		const bytes = encodeValue(name, value);
+		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(encodeAttribute(SENT[name], bytes));
 	}
 	for (const { vendorId, type, value } of attributes.vendor ?? []) {
-		const own = attribute(type, uint32(value));
-		parts.push(attribute(VENDOR_SPECIFIC, Buffer.concat([uint32(vendorId), own])));
+		const own = encodeAttribute(type, encodeUint32(value));
+		parts.push(encodeAttribute(VENDOR_SPECIFIC, Buffer.concat([encodeUint32(vendorId), own])));
 	}
 	const packet = Buffer.concat([Buffer.alloc(HEADER_BYTES), ...parts]);
 	packet.writeUInt8(CODES[kind].request, 0);
@@ -91,7 +91,7 @@ export function requestPacket(
 	return packet;
 }
 
-const attribute = (type: number, value: Buffer) =>
+const encodeAttribute = (type: number, value: Buffer) =>
 	Buffer.concat([Buffer.from([type, value.length + 2]), value]);
 
 /** `gone`: the gateway does not know the connection. `refused`: `errorCause` of RFC 5176, section 3.5. */
@@ -118,7 +118,7 @@ export function readResponse(
 	request.copy(packet, AUTHENTICATOR_AT, AUTHENTICATOR_AT, HEADER_BYTES);
 	const expected = createHash('md5').update(packet).update(secret).digest();
 	if (!timingSafeEqual(given, expected)) return null;
-	const found = attributesOf(packet);
+	const found = parseAttributes(packet);
 	if (found === null || !isSigned(packet, found, secret)) return null;
 	if (packet[0] === ack) return { kind: 'done' };
 	const cause = found.find(({ type }) => type === ERROR_CAUSE)?.value;
@@ -143,7 +143,7 @@ interface Attribute {
 	at: number;
 }
 
-function attributesOf(packet: Buffer): Attribute[] | null {
+function parseAttributes(packet: Buffer): Attribute[] | null {
 	const found: Attribute[] = [];
 	for (let at = HEADER_BYTES; at < packet.length;) {
 		const type = packet[at];

@@ -1,4 +1,4 @@
-import { currentReports, hasRoom } from '../device-slots.ts';
+import { computeReportWindow, hasRoom } from '../device-slots.ts';
 import * as slots from '../device-slots.ts';
 import { passState, type RunningPass } from '../../passes/passes.ts';
 import type { AccessContext } from '../provisioning.ts';
@@ -38,18 +38,18 @@ function interleave(passes: readonly slots.PassWithRoom[]): number[] {
 }
 
 /** Records the offer. @returns the passes in order; `full` if no candidate has a free device slot */
-export async function pskChoice(
+export async function choosePsks(
 	{ database: { db }, clock, pskCandidates }: AccessContext,
 	device: Asking
 ): Promise<{ passes: RunningPass[]; full: boolean }> {
 	const { mac, routerId } = device;
 	const now = clock.now();
-	const open = { now, reportedWithin: currentReports(now), limit: MAX_LOOKED_AT };
+	const open = { now, reportedWithin: computeReportWindow(now), limit: MAX_LOOKED_AT };
 	const own = new Set([
-		...(await slots.passesOfCaptiveSessions(db, device, now)),
-		...(await slots.passesOfDevice(db, device))
+		...(await slots.findPassesOfCaptiveSessions(db, device, now)),
+		...(await slots.findPassesOfDevice(db, device))
 	]);
-	const others = interleave(await slots.passesWithRoom(db, routerId, open)).filter((id) => !own.has(id));
+	const others = interleave(await slots.findPassesWithRoom(db, routerId, open)).filter((id) => !own.has(id));
 	const candidates =
 		own.size + others.length > MAX_PASSWORDS
 			? pskCandidates.ordered(device, [...own], others, now)

@@ -49,7 +49,7 @@ export const reportShape = z
 		class: z
 			.string()
 			.max(2 + 2 * MAX_TEXT)
-			.transform(className),
+			.transform(readClass),
 		/** Event-Timestamp by the gateway's clock, in seconds since the epoch. */
 		at: count.transform((seconds) => seconds || null),
 		/** Acct-Delay-Time: age of the report. */
@@ -66,18 +66,18 @@ export const reportShape = z
 	.transform(({ at, delay, lasted, in: low, in_gigawords, out: outLow, out_gigawords, ...report }) => ({
 		...report,
 		...{ atSeconds: at, delaySeconds: delay, lastedSeconds: lasted },
-		bytesIn: byteCount(in_gigawords, low),
-		bytesOut: byteCount(out_gigawords, outLow)
+		bytesIn: computeBytes(in_gigawords, low),
+		bytesOut: computeBytes(out_gigawords, outLow)
 	}));
 
 export type AccountingReport = z.output<typeof reportShape>;
 
-function byteCount(gigawords: number, rest: number): number {
+function computeBytes(gigawords: number, rest: number): number {
 	const bytes = gigawords * GIGAWORD + rest;
 	return bytes <= MAX_BYTES ? bytes : 0;
 }
 
-function className(printed: string): string | null {
+function readClass(printed: string): string | null {
 	const hex = /^0x((?:[0-9a-f]{2})+)$/i.exec(printed)?.[1];
 	const name = hex === undefined ? printed : Buffer.from(hex, 'hex').toString('latin1');
 	return name === '' ? null : name;

@@ -1,5 +1,5 @@
 import type { RegisteredGateway } from '../gateways.ts';
-import { gatewayStatus } from '../status.ts';
+import { fetchGatewayStatus } from '../status.ts';
 import type { GatewayRow } from '../store.ts';
 import type { GatewayHealthContext } from './gateway-health.ts';
 import * as store from './store.ts';
@@ -31,9 +31,9 @@ export async function checkGateway(
 ): Promise<void> {
 	const { database, log } = context;
 	const isProbed = needsProbe(gateway);
-	const answer = isProbed ? await probe(context, gateway, check.signal) : 'unknown';
+	const answer = isProbed ? await probeGateway(context, gateway, check.signal) : 'unknown';
 	if (check.signal.aborted) return;
-	const seenAt = isProbed ? await store.seenAt(database.db, row.id) : row.seen_at;
+	const seenAt = isProbed ? await store.findSeenAt(database.db, row.id) : row.seen_at;
 	const verdict = judge(row, gateway, check, { answer, seenAt });
 	const isSaved = await store.saveCheck(database.unsynced, row.id, { now: check.now, seenAt, ...verdict });
 	if (!isSaved) return;
@@ -50,7 +50,7 @@ export async function checkGateway(
 /** `unknown`: not called, or our requests may never reach it. */
 type Answer = 'responding' | 'unresponsive' | 'unknown';
 
-async function probe(
+async function probeGateway(
 	context: GatewayHealthContext,
 	gateway: RegisteredGateway,
 	signal: AbortSignal
@@ -71,7 +71,7 @@ async function requestStatus(
 	stopping: AbortSignal
 ): Promise<boolean> {
 	const { gateways, log, transport } = context;
-	const status = await gatewayStatus(gateway, transport, stopping).catch((error: unknown) => {
+	const status = await fetchGatewayStatus(gateway, transport, stopping).catch((error: unknown) => {
 		if (!stopping.aborted) log.error({ err: error, gateway: gateway.name }, 'gateway adapter failed');
 		return null;
 	});

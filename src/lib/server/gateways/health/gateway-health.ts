@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Base } from '#lib/server/base.ts';
 import type { GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
-import { everyGateway, type GatewayRow } from '../store.ts';
+import { iterateGateways, type GatewayRow } from '../store.ts';
 import { checkGateway, needsProbe, type HealthCheck } from './check-gateway.ts';
 import * as store from './store.ts';
 
@@ -57,21 +57,21 @@ export function createGatewayHealth(context: GatewayHealthContext) {
 /** @returns when to check again */
 async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Promise<number> {
 	const { database, clock } = context;
-	const lastAt = await store.lastCheckAt(database.db);
+	const lastAt = await store.findLastCheck(database.db);
 	const now = clock.now();
 	const gapMs = lastAt === null ? Infinity : now - lastAt;
 	if (lastAt !== null && gapMs >= 0 && gapMs < MIN_GAP_MS) return lastAt + CHECK_MS;
 	const check: HealthCheck = {
 		now,
 		counts: gapMs >= 0 && gapMs <= MAX_GAP_MS,
-		reporting: await store.reportingConnections(database.db, now, {
+		reporting: await store.countReporting(database.db, now, {
 			reportedAfterMs: REPORTED_AFTER_MS,
 			lostAfterMs: LOST_MS
 		}),
 		signal
 	};
 	const toProbe: Due[] = [];
-	for await (const row of everyGateway(database.db)) {
+	for await (const row of iterateGateways(database.db)) {
 		const gateway = context.gateways.open(row);
 		if (needsProbe(gateway)) toProbe.push({ row, gateway });
 		else await checkGateway(context, row, gateway, check);
@@ -79,7 +79,7 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 		await nextTurn();
 	}
 	await updateRouters(context);
-	await probe(context, toProbe, check);
+	await probeGateways(context, toProbe, check);
 	await updateRouters(context);
 	return now + CHECK_MS;
 }
@@ -89,14 +89,14 @@ interface Due {
 	gateway: RegisteredGateway;
 }
 
-async function probe(
+async function probeGateways(
 	context: GatewayHealthContext,
 	toProbe: readonly Due[],
 	check: HealthCheck
 ): Promise<void> {
 	const deadline = performance.now() + PROBES_MS;
 	const queue = toProbe.toSorted((one, other) => (one.row.checked_at ?? 0) - (other.row.checked_at ?? 0));
-	const owners = queue.length === 0 ? new Map() : await store.ownersOfRouters(context.database.db);
+	const owners = queue.length === 0 ? new Map() : await store.findOwnersOfAll(context.database.db);
 	const running = new Map<number, number>();
 	const load = ({ gateway }: Due) => running.get(owners.get(gateway.routerId) ?? 0) ?? 0;
 	const work = async () => {

@@ -34,7 +34,7 @@ export async function recordStatus(
 ): Promise<void> {
 	if (unreadable.length > 0) return;
 	const { db } = database;
-	const row = await store.findGateway(db, 'id', id);
+	const row = await store.findGatewayRow(db, 'id', id);
 	if (row?.updated_at !== updatedAt) return;
 	// An answer to our request counts only after the gateway has called by itself: its calls may still be refused.
 	const seen = called ?? (answered && row.seen_at !== null);
@@ -45,7 +45,7 @@ export async function recordStatus(
 		...(clockOffsetMs === undefined ? {} : { clock_offset_ms: Math.round(clockOffsetMs) }),
 		...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE_LENGTH) ?? null }),
 		...(online === undefined ? {} : { online_count: online }),
-		...(unreadDevice !== undefined && unreadNotation(row, unreadDevice, now))
+		...(unreadDevice !== undefined && formatNotation(row, unreadDevice, now))
 	};
 	if (seen && row.seen_at === null) {
 		await database.transact(async (trx) => {
@@ -57,7 +57,7 @@ export async function recordStatus(
 }
 
 /** Keeps how the gateway writes addresses, without the address of a person's device. Writes the same one once an hour. */
-function unreadNotation(row: store.GatewayRow, text: string, now: number) {
+function formatNotation(row: store.GatewayRow, text: string, now: number) {
 	const notation = text
 		.replace(/\b[0-9a-f]+\b|\d/gi, (digits) => 'x'.repeat(digits.length))
 		.slice(0, MAX_NOTATION_LENGTH);

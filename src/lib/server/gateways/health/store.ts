@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first, isChanged } from '#lib/server/db/queries.ts';
 
-export async function ownersOfRouters(queries: Queries): Promise<Map<number, number>> {
+export async function findOwnersOfAll(queries: Queries): Promise<Map<number, number>> {
 	const rows = await queries
 		.selectFrom('routers')
 		.select(['id', 'owner_account_id'])
@@ -11,7 +11,7 @@ export async function ownersOfRouters(queries: Queries): Promise<Map<number, num
 	return new Map(rows.map(({ id, owner_account_id: owner }) => [id, owner]));
 }
 
-export const lastCheckAt = async (queries: Queries): Promise<number | null> =>
+export const findLastCheck = async (queries: Queries): Promise<number | null> =>
 	(await first(queries.selectFrom('gateways').select(({ fn }) => fn.max('checked_at').as('at'))))?.at ?? null;
 
 /**
@@ -19,7 +19,7 @@ export const lastCheckAt = async (queries: Queries): Promise<number | null> =>
  * @param reportedAfterMs a report this long after the start shows that the gateway sends them
  * @param lostAfterMs a connection without a report for this long counts as ended
  */
-export async function reportingConnections(
+export async function countReporting(
 	queries: Queries,
 	now: number,
 	{ reportedAfterMs, lostAfterMs }: { reportedAfterMs: number; lostAfterMs: number }
@@ -32,7 +32,7 @@ export async function reportingConnections(
 	return new Map(rows.map(({ gateway_id, reporting }) => [gateway_id, reporting]));
 }
 
-export const seenAt = async (queries: Queries, id: number): Promise<number | null> =>
+export const findSeenAt = async (queries: Queries, id: number): Promise<number | null> =>
 	(await first(queries.selectFrom('gateways').select('seen_at').where('id', '=', id)))?.seen_at ?? null;
 
 /** Saves a check, unless the gateway responded meanwhile. @returns whether it was saved */

@@ -1,6 +1,6 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
-import { openndsLimits } from '#lib/server/gateways/held-limits.ts';
+import { formatOpenndsLimits } from '#lib/server/gateways/held-limits.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent } from './gateway-request.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
@@ -48,7 +48,7 @@ async function answer(event: GatewayEvent): Promise<Response> {
 	const admitted = await access.admitClient(gateway, device);
 	if (admitted === null) return empty(403);
 	const { seconds, speed, dataLeft } = admitted;
-	return text(takesLimits ? `${seconds} ${openndsLimits(speed, dataLeft)}` : String(seconds));
+	return text(takesLimits ? `${seconds} ${formatOpenndsLimits(speed, dataLeft)}` : String(seconds));
 }
 
 /** Returns 0 for a number that is missing or broken. */

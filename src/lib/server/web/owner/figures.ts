@@ -21,7 +21,7 @@ import { PAGE_SIZE, idOf, readPage } from '../page-links.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { App } from '#lib/server/app.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
-import { type RouterUse, type SessionUse, gatewayState } from '#lib/server/owner/usage.ts';
+import { type RouterUse, type SessionUse, classifyGateway } from '#lib/server/owner/usage.ts';
 import { routerState } from './router.ts';
 
 export async function earningsPage({ url, locals: { app } }: RequestEvent, { actor }: OwnerVisitor) {
@@ -337,7 +337,7 @@ function useLine(use: RouterUse | undefined): string | null {
 
 function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
 	const { name, title, seenAt, unresponsiveSince, clockOffsetMs } = gateway;
-	const state = gatewayState(gateway);
+	const state = classifyGateway(gateway);
 	const seconds = String(Math.round(Math.abs(clockOffsetMs ?? 0) / 1000));
 	const isOff = clockOffsetMs !== null && Math.abs(clockOffsetMs) >= CLOCK_SHOWN_MS;
 	return {

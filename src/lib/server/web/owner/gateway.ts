@@ -10,8 +10,8 @@ import {
 	type OwnKind,
 	type TestResult
 } from '#lib/server/gateway-setup.ts';
-import { portalAddress } from '../../gateways/config-text.ts';
-import { gatewayState } from '../../owner/usage.ts';
+import { parsePortalAddress } from '../../gateways/config-text.ts';
+import { classifyGateway } from '../../owner/usage.ts';
 import { InputError, attempt } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { type Fields, readFields } from '../form.ts';
@@ -42,8 +42,8 @@ export async function gatewayPage(event: Event, router: OwnedRouter, { role }: O
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup, config } = event.locals.app;
 	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
-	const { origin } = portalAddress({ origin: originOf(event), port: config.port });
-	const state = gatewayState(gateway);
+	const { origin } = parsePortalAddress({ origin: originOf(event), port: config.port });
+	const state = classifyGateway(gateway);
 	const claims = await event.locals.app.gateways.claimsOn(gateway);
 	const pointsOf = (which: string) =>
 		claims

@@ -33,7 +33,7 @@ import { amountProblem, readTypedPrice } from './router.ts';
 import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import type { ProblemItem } from '#lib/server/contract/problems.ts';
-import { type RegisteredGateway, maxSpeedKbps } from '#lib/server/gateways/gateways.ts';
+import { type RegisteredGateway, computeMaxSpeedKbps } from '#lib/server/gateways/gateways.ts';
 import type { OffersUpdateBody } from '#lib/server/contract/offer.ts';
 import type { App } from '#lib/server/app.ts';
 
@@ -424,7 +424,7 @@ function priceText(text: string, currency: string): string {
 	return price <= 0 ? m.owner_price_not_number() : m.owner_offers_not_charged();
 }
 
-const mostMbit = (gateway: RegisteredGateway | null) => (gateway ? maxSpeedKbps(gateway) / 1000 : 0);
+const mostMbit = (gateway: RegisteredGateway | null) => (gateway ? computeMaxSpeedKbps(gateway) / 1000 : 0);
 
 interface SetOffer {
 	count: number;

@@ -5,7 +5,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
 import type { Account } from '../../accounts/accounts.ts';
-import { guessProblem } from '../../authentication/guessable.ts';
+import { findGuessProblem } from '../../authentication/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../authentication/sign-in.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
@@ -191,7 +191,7 @@ export async function newPasswordProblem(password: string, email: string): Promi
 	if (password.length > MAX_PASSWORD_CHARACTERS) {
 		return m.owner_password_long({ count: String(MAX_PASSWORD_CHARACTERS) });
 	}
-	const problem = await guessProblem(password, email);
+	const problem = await findGuessProblem(password, email);
 	return problem && GUESSABLE[problem]();
 }
 
