@@ -4,13 +4,15 @@ import { type Finding, fail, ok, checkGateway, warn } from '#lib/server/checks.t
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { type RouterRow, offlineReason, opensAt } from '#lib/server/routers/routers.ts';
 import { findRouter } from './services.ts';
+import { findClaims } from '#lib/server/gateways/access-points.ts';
+import { findGatewayByName } from '#lib/server/gateways/gateways.ts';
 
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);
 	yield* router(app, gateway);
 	yield* accessPoints(app, gateway);
 	yield* reachable(app, gateway);
-	yield* checkGateway(app, (await app.gateways.byName(gateway.name)) ?? gateway);
+	yield* checkGateway(app, (await findGatewayByName(app.gateways, gateway.name)) ?? gateway);
 	yield* waiting(app, gateway);
 }
 
@@ -76,8 +78,8 @@ async function* router(
 	}
 }
 
-async function* accessPoints({ gateways }: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
-	for (const { accessPoint, state, rivals } of await gateways.claimsOn(gateway)) {
+async function* accessPoints({ database }: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
+	for (const { accessPoint, state, rivals } of await findClaims(database.db, gateway)) {
 		const what =
 			state === 'lost'
 				? `${accessPoint} belongs to another account, as an administrator decided`

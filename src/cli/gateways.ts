@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Config } from '#lib/server/config/config.ts';
 import { parsePortalAddress } from '#lib/server/gateways/config-text.ts';
 import { type ConfigPart, GATEWAY_KINDS, type GatewayKind } from '#lib/server/gateways/gateway.ts';
-import { levelProblem, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { levelProblem, type RegisteredGateway, listGateways } from '#lib/server/gateways/gateways.ts';
 import { findAdapter } from '#lib/server/gateways/registry.ts';
 import { NO_SETTINGS } from '#lib/server/gateways/settings.ts';
 import { classifyGateway } from '#lib/server/owner/usage.ts';
@@ -23,6 +23,7 @@ import {
 	UsageError
 } from './terminal.ts';
 import { isGatewayVerified } from '#lib/server/routers/routers.ts';
+import { rotateGateway } from '#lib/server/gateways/register.ts';
 
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 const SETTING_OPTIONS = {
@@ -199,7 +200,7 @@ const registerCommands = [
 				);
 			}
 			const app = await open();
-			const gateway = await app.gateways.rotate((await knownGateway(app, name)).id, rotation);
+			const gateway = await rotateGateway(app.gateways, (await knownGateway(app, name)).id, rotation);
 			const shown = SECRET_NAMES.filter((which) => rotation[which] !== null);
 			await print(gatewayText(gateway, app.config, shown));
 			if (!(await isGatewayVerified(app.routers, gateway))) {
@@ -299,7 +300,7 @@ export const gatewayCommands = [
 		async run({ open }) {
 			const app = await open();
 			await print(gatewayLine('NAME', 'KIND', 'ROUTER', 'LAST SEEN', 'STATE', 'SIGN-IN HOSTS'));
-			const gateways = await Array.fromAsync(app.gateways.list());
+			const gateways = await Array.fromAsync(listGateways(app.gateways));
 			for (const gateway of gateways.sort((one, other) => (one.name < other.name ? -1 : 1))) {
 				const { name, kind, routerId, seenAt, loginHosts } = gateway;
 				const router = `${routerId} ${(await findRouter(app, routerId))?.name ?? 'deleted'}`;

@@ -13,6 +13,7 @@ import { createLog } from '#lib/server/platform/log.ts';
 import { listRouterRows as pageOfRouters } from '#lib/server/routers/store.ts';
 import type { RouterRow } from '#lib/server/routers/routers.ts';
 import { CommandError, isExpected, UsageError } from './terminal.ts';
+import { findGatewayByName } from '#lib/server/gateways/gateways.ts';
 
 /** Actor in the audit log. */
 export const COMMAND_LINE = 'command line';
@@ -61,7 +62,7 @@ export async function ownRouter(app: App, text: string, name = 'ID'): Promise<Ro
 }
 
 export async function knownGateway(app: App, name: string): Promise<RegisteredGateway> {
-	const gateway = await app.gateways.byName(name);
+	const gateway = await findGatewayByName(app.gateways, name);
 	if (!gateway) throw new CommandError(`There is no gateway "${name}"; see "gateways list".`);
 	return gateway;
 }

@@ -12,7 +12,7 @@ import { systemClock, type Clock } from './platform/clock.ts';
 import { setHomeRegion } from '#lib/domain/phone.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
-import { createGateways } from './gateways/gateways.ts';
+import type { Gateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/transport.ts';
 import {
 	type CaptiveSessions,
@@ -177,7 +177,7 @@ function createSales(base: Base, operators: Operators) {
 	const branding = createBranding(database, clock);
 	const routers = openRouters({ ...base, operators, branding });
 	const events = createEvents(base, (trx, event) => insertDeliveries(base, trx, event));
-	const gateways = createGateways(database, clock, secrets);
+	const gateways: Gateways = { database, clock, secrets };
 	const passes = createPasses(base);
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const sessions = createSessions({

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
-import { type Gateways, type RegisteredGateway, levelProblem } from './gateways/gateways.ts';
+import { type Gateways, type RegisteredGateway, levelProblem, listGateways } from './gateways/gateways.ts';
 import { findAdapter } from './gateways/registry.ts';
 import { isoTime, systemClock } from './platform/clock.ts';
 import { type Routers, listUnverifiedRouters } from './routers/routers.ts';
@@ -44,7 +44,7 @@ const MAX_OFFSET_MS = MINUTE_MS / 2;
 export async function* checkGateways(app: ChecksContext): AsyncGenerator<Finding> {
 	let count = 0;
 	let problems = 0;
-	for await (const gateway of app.gateways.list()) {
+	for await (const gateway of listGateways(app.gateways)) {
 		count += 1;
 		for (const { level, name, what, advice } of checkGateway(app, gateway)) {
 			if (level === 'ok') continue;

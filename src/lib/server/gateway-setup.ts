@@ -17,6 +17,9 @@ import { InputError } from '#lib/server/platform/errors.ts';
 import { gatewaySecret } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { installScript } from './gateways/opennds-config.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
+import { findGatewaysOfRouter, findRoutersSharing } from './gateways/gateways.ts';
+import { createGateway, rotateGateway } from './gateways/register.ts';
 
 /** The steps from a new gateway to one that works, for the command line and the owner pages. */
 export function createGatewaySetup(context: GatewaySetupContext) {
@@ -53,7 +56,7 @@ async function addGateway(
 	apply?: Apply
 ): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
 	await accessKinds.checkGateway(input.routerId, input.kind);
-	const gateway = await gateways.add(input, async (trx, added) => {
+	const gateway = await createGateway(gateways, input, async (trx, added) => {
 		await requireHeldLimits(offers, trx, added.routerId, { gateway: { before: null, after: added } });
 		await access.scheduleGatewayAdded(trx, added);
 		await apply?.(trx, added);
@@ -99,7 +102,7 @@ async function readGatewayStatus(
 ): Promise<GatewayStatus | null> {
 	const status = await fetchGatewayStatus(gateway, transport);
 	const clockOffsetMs = status?.clockOffsetMs ?? null;
-	if (clockOffsetMs !== null) await gateways.recordStatus(gateway, { clockOffsetMs });
+	if (clockOffsetMs !== null) await recordStatus(gateways, gateway, { clockOffsetMs });
 	return status;
 }
 
@@ -155,13 +158,13 @@ async function addOwnGateway(
 ): Promise<RegisteredGateway> {
 	const { gateways } = context;
 	const { gateway } = await addGateway(context, buildOwnInput(named, own, origin), async (trx, added) => {
-		if ((await gateways.ofRouter(trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
+		if ((await findGatewaysOfRouter(gateways, trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
 			throw new InputError([{ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` }]);
 		}
 		if ((await findRouterOrThrow(trx, added.routerId)).access_kind !== 'portal_login') {
 			throw new InputError([{ field: 'access', reason: 'only portal_login works with this gateway' }]);
 		}
-		await refuseShared(context, trx, added);
+		await refuseShared(trx, added);
 		await recordGatewayChange(context, trx, author, 'added', added);
 	});
 	return gateway;
@@ -185,7 +188,7 @@ const changeOwnGateway = (
 		if (version !== '' && version !== current && computeInputVersion(after) !== current) {
 			throw new InputError([{ field: 'moved', reason: 'somebody else has changed the gateway' }]);
 		}
-		await refuseShared(context, trx, after);
+		await refuseShared(trx, after);
 		await recordGatewayChange(context, trx, author, 'changed', after);
 	});
 
@@ -207,7 +210,7 @@ function rotateOwnGateway(
 		apiKey: kind === 'opennds' ? null : kind === 'mikrotik' ? gatewaySecret() : apiKey,
 		apiUser: kind === 'mikrotik' ? (credentials.apiUser ?? ROUTER_OS_USER) : null
 	};
-	return context.gateways.rotate(id, rotation, (trx) =>
+	return rotateGateway(context.gateways, id, rotation, (trx) =>
 		recordGatewayChange(context, trx, author, 'rotated', gateway)
 	);
 }
@@ -271,13 +274,9 @@ const notesOf = (parts: readonly ConfigPart[]) => parts.filter(({ file }) => fil
 /**
  * A grant at one gateway of a console counts at all of them: another owner's console would mix their buyers.
  */
-async function refuseShared(
-	{ gateways }: GatewaySetupContext,
-	trx: Tx,
-	gateway: RegisteredGateway
-): Promise<void> {
+async function refuseShared(trx: Tx, gateway: RegisteredGateway): Promise<void> {
 	const { owner_account_id: owner } = await findRouterOrThrow(trx, gateway.routerId);
-	for (const routerId of new Set(await gateways.routersSharing(trx, gateway))) {
+	for (const routerId of new Set(await findRoutersSharing(trx, gateway))) {
 		if ((await findRouterOrThrow(trx, routerId)).owner_account_id === owner) continue;
 		throw new InputError([{ field: 'shared', reason: 'another account has a gateway with this console' }]);
 	}

@@ -11,7 +11,8 @@ import {
 	type RegisteredGateway,
 	computeMaxSpeedKbps,
 	explainUnheldData,
-	explainUnheldSpeed
+	explainUnheldSpeed,
+	findGatewaysOfRouter
 } from './gateways/gateways.ts';
 import { isoTime } from './platform/clock.ts';
 import { AppError, InputError, validationFailed } from './platform/errors.ts';
@@ -75,7 +76,7 @@ async function findCheckedRouter(
 	const router = await findChangeableRouter(queries, actor, routerId);
 	const methods = listPaymentMethods(routers, router);
 	const problems = findOfferProblems(list, {
-		...{ router, gateways: await gateways.ofRouter(queries, routerId) },
+		...{ router, gateways: await findGatewaysOfRouter(gateways, queries, routerId) },
 		isPayable: (amountMinor) => isPayable(context, methods, amountMinor)
 	});
 	if (problems.length > 0) throw validationFailed(problems);
@@ -138,7 +139,7 @@ export async function findUnheldOffer(
 	const offers = readOffers(routers, router).filter(({ active }) => active);
 	if (offers.length === 0) return null;
 	const { before, after } = gateway;
-	const others = (await gateways.ofRouter(queries, router.id)).filter(
+	const others = (await findGatewaysOfRouter(gateways, queries, router.id)).filter(
 		({ id }) => id !== before?.id && id !== after?.id
 	);
 	const at = (one: RegisteredGateway | null) => (one?.routerId === router.id ? [...others, one] : others);

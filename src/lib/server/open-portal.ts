@@ -4,6 +4,7 @@ import { ConfigError } from './config/config.ts';
 import { hasDemoAccounts, findAccountByEmail, ensureAccount } from './accounts/accounts.ts';
 import { type ApiKeys, PORTAL_KEY, ensureDerivedKey, listKeys } from './developer/api-keys.ts';
 import type { Gateways } from './gateways/gateways.ts';
+import { listGateways } from './gateways/gateways.ts';
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
@@ -40,7 +41,7 @@ async function refuseOtherSecret({ config, clock, database: { db }, secrets }: P
 
 /** Captive sessions and the sign-in of API buyers need the passes of this process. */
 async function refuseGateways(gateways: Gateways): Promise<void> {
-	const { length } = await Array.fromAsync(gateways.list());
+	const { length } = await Array.fromAsync(listGateways(gateways));
 	if (length === 0) return;
 	throw new ConfigError([
 		`AIRTILL_API_URL: a portal of a remote API cannot serve gateways, and ${length} of them are registered here. ` +

@@ -5,7 +5,6 @@
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
-import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
 import { NO_SETTINGS } from '../../../src/lib/server/gateways/settings.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
@@ -17,6 +16,7 @@ import { cli } from '../../support/server/cli.ts';
 import { startServer } from '../../support/server/server.ts';
 import { recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
 import { DATABASES, eventually, SECRET, useNewFixtures } from '../../support/server/fixture.ts';
+import { createGateway } from '#lib/server/gateways/register.ts';
 
 const ROUTER = 3;
 const hour = 60 * minute;
@@ -220,9 +220,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		const before = quick.asked.length;
 		quick.fail('held');
 		const database = await openDatabase(fixture().server.databaseUrl, { poolSize: 1 });
-		const gateways = createGateways(database, systemClock, createSecrets(SECRET));
+		const gateways = { database, clock: systemClock, secrets: createSecrets(SECRET) };
 		for (let n = 0; n < 9; n += 1) {
-			await gateways.add({
+			await createGateway(gateways, {
 				...{ ...NO_SETTINGS, name: `slow-${n}`, routerId: routers[0], kind: 'mikrotik' },
 				...{ control: 'rest', loginHosts: ['10.5.50.1'] },
 				...{ api: slow.url, apiUser: ROUTER_OS.user, apiKey: ROUTER_OS.password }

@@ -1,10 +1,11 @@
 /** Moves a server's clock minute by minute while some gateways respond and others do not. */
 import type { Clock } from '../../../src/lib/server/platform/clock.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
-import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
+import { findGatewayByName } from '../../../src/lib/server/gateways/gateways.ts';
 import type { StatusUpdate } from '../../../src/lib/server/gateways/health/record-status.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
 
 export const minute = 60_000;
 
@@ -21,12 +22,12 @@ export async function recordResponse(
 ): Promise<void> {
 	const database = await openDatabase(fixture.server.databaseUrl, { poolSize: 1 });
 	try {
-		const gateways = createGateways(database, clockOf(fixture), createSecrets(SECRET));
+		const gateways = { database, clock: clockOf(fixture), secrets: createSecrets(SECRET) };
 		for (const name of names) {
-			const gateway = await gateways.byName(name);
+			const gateway = await findGatewayByName(gateways, name);
 			if (!gateway) throw new Error(`There is no gateway ${name}`);
 			await meanwhile();
-			await gateways.recordStatus(gateway, { seen: true, ...news });
+			await recordStatus(gateways, gateway, { seen: true, ...news });
 		}
 	} finally {
 		await database.close();

@@ -3,6 +3,7 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { AccessServices, AccessWriter } from './provisioning.ts';
 import * as store from './grants.ts';
 import type { Base } from '../base.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
 
 export const MAX_BACKOFF_MS = 60_000;
 
@@ -25,7 +26,7 @@ export async function callGateway<T>(
 	work: () => Promise<T>
 ): Promise<T | Unavailable> {
 	const result = await tryCall(context, gateway, work);
-	await context.gateways.recordStatus(gateway, {
+	await recordStatus(context.gateways, gateway, {
 		...(!(result instanceof Unavailable) && result !== 'impossible' && { seen: true }),
 		trouble: result instanceof Unavailable ? result.message : null
 	});

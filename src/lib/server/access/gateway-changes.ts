@@ -9,6 +9,9 @@ import { type AccessContext, type AccessJob, findController, findTargets } from 
 import * as store from './grants.ts';
 import { applyGrant, findOpenGrantIds, requestAgain, requestUsers } from './grants.ts';
 import { REPORT_LIFETIME_MS } from './device-slots.ts';
+import { deleteGateway } from '../gateways/store.ts';
+import { setGateway } from '../gateways/register.ts';
+import { findGatewayById, findGatewaysOfRouter } from '../gateways/gateways.ts';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
@@ -24,7 +27,7 @@ export const changeGatewaySettings = (
 ): Promise<RegisteredGateway> =>
 	context.database.transact(async (trx) => {
 		const { clock, gateways, jobs, offers } = context;
-		const { before, after, isReconnected } = await gateways.set(trx, id, change);
+		const { before, after, isReconnected } = await setGateway(gateways, trx, id, change);
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
 			await requireHeldLimits(offers, trx, routerId, { gateway: { before, after } });
@@ -63,7 +66,7 @@ const BATCH = 100;
 /** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
 export async function requestUsersAtGateway(context: AccessJob, gatewayId: number): Promise<null> {
 	const { clock, gateways } = context;
-	const gateway = await gateways.byId(gatewayId);
+	const gateway = await findGatewayById(gateways, gatewayId);
 	if (!gateway) return null;
 	const { routerId } = gateway;
 	let afterId = 0;
@@ -106,7 +109,7 @@ export async function removeGateway(
 		apply
 	}: { isForced: boolean; check?(trx: Tx): Promise<void>; apply?(trx: Tx): Promise<void> }
 ): Promise<Removal> {
-	const { clock, database, gateways, offers } = context;
+	const { clock, database, offers } = context;
 	const removal = { gateway: { before: gateway, after: null } };
 	await requireHeldLimits(offers, database.db, gateway.routerId, removal);
 	const isControlled = findController(gateway) !== null;
@@ -123,7 +126,7 @@ export async function removeGateway(
 		const connected = isControlled
 			? 0
 			: await store.countConnectedAt(trx, gateway.id, describeReports(clock.now()));
-		await gateways.remove(trx, gateway);
+		await deleteGateway(trx, gateway);
 		await requireHeldLimits(offers, trx, gateway.routerId, removal);
 		await apply?.(trx);
 		const left = open.filter((id) => !disconnected.has(id)).length + connected;
@@ -156,7 +159,9 @@ async function isNeeded(
 ): Promise<boolean> {
 	const { id, routerId } = gateway;
 	const now = clock.now();
-	const others = (await gateways.ofRouter(queries, routerId)).filter((one) => one.id !== id && responds(one));
+	const others = (await findGatewaysOfRouter(gateways, queries, routerId)).filter(
+		(one) => one.id !== id && responds(one)
+	);
 	if (others.length > 0 && !responds(gateway)) return false;
 	if (await sessions.isPaying(queries, routerId)) return true;
 	if (others.length === 0) return (await openPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;

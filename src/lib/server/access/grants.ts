@@ -3,7 +3,12 @@ import { loginUser } from '../../domain/wifi/pass-username.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { repairIfLost } from '../jobs.ts';
 import { type CommandResult, type DeviceLogin, Unavailable } from '../gateways/gateway.ts';
-import { namesDevices, type RegisteredGateway } from '../gateways/gateways.ts';
+import {
+	namesDevices,
+	type RegisteredGateway,
+	findGatewayById,
+	findSharingConsole
+} from '../gateways/gateways.ts';
 import { openPass, type OpenPass, type PassRow, speedOf } from '../passes/passes.ts';
 import {
 	type AccessJob,
@@ -45,11 +50,10 @@ export async function buildLogin(
 
 /** Other wanted grants of the same device or user. One console can be several gateways. */
 export const findOtherGrants = async (
-	{ gateways }: AccessServices,
 	queries: Reads,
 	grant: GrantRow,
 	gateway: RegisteredGateway
-): Promise<GrantRow[]> => findSameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
+): Promise<GrantRow[]> => findSameDevice(queries, grant, await findSharingConsole(queries, gateway));
 
 /** Returns the end of the device's last pass with the same limits: a device can have several passes. */
 export async function computeDesiredEnd(
@@ -80,7 +84,7 @@ async function findOtherPasses(
 ): Promise<OpenPass[]> {
 	const { database, clock } = context;
 	const open: OpenPass[] = [];
-	for (const { pass_id: passId } of await findOtherGrants(context, database.db, grant, gateway)) {
+	for (const { pass_id: passId } of await findOtherGrants(database.db, grant, gateway)) {
 		const other = await openPass(database.db, passId, clock.now());
 		if (other) open.push(other);
 	}
@@ -211,7 +215,7 @@ export async function applyGrant(context: AccessWriter, id: number): Promise<num
 	const { database, clock, gateways, concurrencyLimit } = context;
 	const grant = await findGrant(database.db, id);
 	if (!grant || grant.state === 'revoked' || grant.state === 'failed') return null;
-	const gateway = await gateways.byId(grant.gateway_id);
+	const gateway = await findGatewayById(gateways, grant.gateway_id);
 	if (!gateway) return null;
 	// With another AIRTILL_SECRET its credentials do not open.
 	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
@@ -417,7 +421,7 @@ async function recordRevoked(
 		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
 		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
 		await changeOpenGrant(trx, grant.id, to);
-		for (const other of await findOtherGrants(context, trx, grant, gateway)) {
+		for (const other of await findOtherGrants(trx, grant, gateway)) {
 			await requestAgain(context, trx, { id: other.id });
 		}
 	});

@@ -3,7 +3,14 @@ import type { Provisioning, SessionRow, Sessions } from '../billing/sessions.ts'
 import type { Base } from '../base.ts';
 import type { CaptiveSessions, Moved } from '../gateways/captive-sessions.ts';
 import { type DeviceController, type GatewayTransport, Unavailable } from '../gateways/gateway.ts';
-import { type Gateways, namesDevices, type RegisteredGateway, UNSEEN_BYTES } from '../gateways/gateways.ts';
+import {
+	type Gateways,
+	namesDevices,
+	type RegisteredGateway,
+	UNSEEN_BYTES,
+	findGatewaysOfRouter,
+	findSharingConsole
+} from '../gateways/gateways.ts';
 import type { Offers } from '../offers.ts';
 import type { PskCandidates } from './radius/psk-candidates.ts';
 import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
@@ -41,6 +48,7 @@ import {
 } from './device-slots.ts';
 import { hasMovedOnline } from './connection-store.ts';
 import { dataLeft, isPossibleGrowth } from '../../domain/data-limit.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
 
 /** For what runs in a transaction of its caller. */
 export interface ProvisioningContext extends Omit<Base, 'database'> {
@@ -83,7 +91,8 @@ export const findTargets = async (
 	{ gateways }: { gateways: Gateways },
 	queries: Queries,
 	routerId: number
-): Promise<RegisteredGateway[]> => (await gateways.ofRouter(queries, routerId)).filter(needsGrants);
+): Promise<RegisteredGateway[]> =>
+	(await findGatewaysOfRouter(gateways, queries, routerId)).filter(needsGrants);
 
 const grantsDevices = (targets: readonly RegisteredGateway[], gatewayId: number): boolean =>
 	targets.some((gateway) => gateway.id === gatewayId && namesDevices(gateway));
@@ -142,7 +151,7 @@ async function mayLetIn(
 	const router = await findRouterOrThrow(trx, routerId);
 	if (isUnresponsive(router)) return false;
 	if (!isUnverified(router, config)) return true;
-	return (await gateways.ofRouter(trx, routerId)).some(({ seenAt }) => seenAt !== null);
+	return (await findGatewaysOfRouter(gateways, trx, routerId)).some(({ seenAt }) => seenAt !== null);
 }
 
 /**
@@ -331,7 +340,7 @@ export async function movePass(
 		if (beside.every(({ isReleased }) => isReleased)) return 'unchanged';
 	}
 	const now = clock.now();
-	const all = await gateways.ofRouter(trx, pass.router_id);
+	const all = await findGatewaysOfRouter(gateways, trx, pass.router_id);
 	const gateway = all.find(({ id }) => id === newest.gateway_id);
 	const others = { passId: pass.id, exceptMac: newest.mac };
 	if (await isTooSoon(trx, others, all, gateway, now)) return 'too_soon';
@@ -428,13 +437,13 @@ export async function countUsage(
 	const counter = await tryCall(context, gateway, () => controller.usage(login, gateway, transport));
 	if (counter instanceof Unavailable) return open;
 	// A read says nothing about the trouble with what was sent.
-	await gateways.recordStatus(gateway, { seen: true });
+	await recordStatus(gateways, gateway, { seen: true });
 	if (counter === null) return open;
 	await context.database.transact(async (trx) => {
 		const own = await store.findGrant(trx, grant.id);
 		// Counted meanwhile, perhaps from a newer counter: this one would look as if it had begun again.
 		if (own?.data_reported_at !== grant.data_reported_at) return;
-		await countGrants(context, trx, [own, ...(await findOtherGrants(context, trx, own, gateway))], counter);
+		await countGrants(context, trx, [own, ...(await findOtherGrants(trx, own, gateway))], counter);
 	});
 	return openPass(database.db, grant.pass_id, clock.now());
 }
@@ -532,13 +541,13 @@ interface PaidTime {
 /** Whether the gateway of the buyer's device knows the new end; without a device, whether any does. */
 async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promise<boolean> {
 	const { passId, routerId, startsAt } = time;
-	const gateways = await context.gateways.ofRouter(trx, routerId);
+	const gateways = await findGatewaysOfRouter(context.gateways, trx, routerId);
 	const [newest] = await findDevices(trx, { id: passId, router_id: routerId }, context.clock.now());
 	const own = gateways.find(({ id }) => id === newest?.gateway_id);
 	if (own && !needsGrants(own)) return true;
 	const grants = await store.findGrants(trx, passId);
 	if (grants.length === 0) return true;
-	const sharing = own ? await context.gateways.sharingConsole(trx, own) : [];
+	const sharing = own ? await findSharingConsole(trx, own) : [];
 	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
 	const { starts_at: passStart } = await context.passes.findOrThrow(trx, passId);
 	// Added time was cut off at the old end, so only the own gateway counts, beside those that cannot disconnect a device;

@@ -23,6 +23,7 @@ import {
 import * as store from './session-store.ts';
 import type { OwnerRow, SessionRow } from './session-store.ts';
 import type { Base } from '../base.ts';
+import { type Gateways, sellsNowhere } from '../gateways/gateways.ts';
 import type { PassRow, Passes } from '../passes/passes.ts';
 import { fenceHandlers } from '../jobs.ts';
 import type { Events } from '../events.ts';
@@ -125,10 +126,7 @@ export interface SessionsContext extends Base {
 	operators: Operators;
 	passes: Passes;
 	provisioning: Provisioning;
-	gateways: {
-		/** Whether another account has registered all access points of the router, so that no device can sign in. */
-		sellsNowhere(queries: Queries, routerId: number): Promise<boolean>;
-	};
+	gateways: Gateways;
 }
 
 /** For what runs in a transaction of its caller. */
@@ -169,7 +167,7 @@ const createSession = (
 		const extended = await extendedSession(context, trx, caller, order);
 		const methods = listPaymentMethods(routers, router);
 		const { phone, method } = checkOrder(context, order, router, methods);
-		if (!extended && (await gateways.sellsNowhere(trx, router.id))) {
+		if (!extended && (await sellsNowhere(gateways, trx, router.id))) {
 			throw new AppError(
 				'router_unavailable',
 				'The access points of the router are claimed by two accounts.'

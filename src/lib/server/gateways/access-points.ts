@@ -1,6 +1,6 @@
 import type { Queries, Tx } from '../db/database.ts';
 import type { RegisteredGateway } from './gateway-record.ts';
-import { findGatewaysOfSite, type GatewaysContext } from './register.ts';
+import { type Gateways, readSettings } from './gateway-record.ts';
 import * as store from './store.ts';
 
 /**
@@ -41,7 +41,7 @@ export async function findClaims(
 
 /** Gives all claimed access points of a router's gateways to the account of the router. */
 export async function decideClaims(
-	{ database, clock }: Pick<GatewaysContext, 'database' | 'clock'>,
+	{ database, clock }: Pick<Gateways, 'database' | 'clock'>,
 	gateways: readonly RegisteredGateway[],
 	audit: (trx: Tx, accessPoints: string[]) => Promise<void>
 ): Promise<void> {
@@ -54,4 +54,11 @@ export async function decideClaims(
 			await audit(trx, claimed);
 		}
 	});
+}
+
+export async function findGatewaysOfSite(queries: Queries, site: string) {
+	const rows = await store.findGatewaysWith(queries, 'site', site);
+	return rows
+		.map((row) => ({ row, settings: readSettings(row) }))
+		.filter(({ settings }) => settings.site === site);
 }

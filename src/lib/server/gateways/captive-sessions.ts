@@ -4,7 +4,6 @@ import {
 	type Entry,
 	EntryRefused,
 	type EntryRequest,
-	type GatewayFacts,
 	type GatewayTransport,
 	type PassLogin,
 	type RefusalReason,
@@ -20,10 +19,11 @@ import { CAPTIVE_SESSION_ID_PATTERN, captiveSessionId } from '#lib/server/platfo
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import * as gatewayStore from './store.ts';
-import { isIPv4 } from 'node:net';
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { CaptiveSessionsTable } from '#lib/server/db/schema.ts';
+import { findClaims } from './access-points.ts';
+import { findGatewayById } from './gateways.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 interface CaptiveSessionAccess {
@@ -52,7 +52,7 @@ export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 
 interface CaptiveSessionsContext extends Base {
-	gateways: Pick<Gateways, 'byId' | 'claimsOn'>;
+	gateways: Gateways;
 	access: CaptiveSessionAccess;
 	seenDevices: SeenDevices;
 }
@@ -89,7 +89,8 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		async sellsAt(gateway: RegisteredGateway, entry: Entry | null): Promise<boolean> {
 			if (gateway.unresponsiveSince !== null || !(await context.access.isVerified(gateway))) return false;
 			const { accessPoint } = entry?.login ?? {};
-			const claims = await context.gateways.claimsOn(
+			const claims = await findClaims(
+				context.database.db,
 				gateway,
 				accessPoint === undefined ? undefined : [accessPoint]
 			);
@@ -457,7 +458,7 @@ async function describeDevice(
 	row: CaptiveSessionRow,
 	isReader: boolean
 ): Promise<PurchaseDevice | null> {
-	const gateway = await context.gateways.byId(row.gateway_id);
+	const gateway = await findGatewayById(context.gateways, row.gateway_id);
 	if (!gateway) return null;
 	const now = context.clock.now();
 	const since = now - SIGN_IN_PAUSE_MS;
@@ -572,34 +573,6 @@ export function createSeenDevices({ log }: Pick<Base, 'log'>, transport: Gateway
 			return Promise.race([answer, late]);
 		}
 	};
-}
-
-const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
-const MAX_HOST_LENGTH = 253;
-
-/** Normalises `host` or `host:port`; null if invalid. No gateway redirects with an IPv6 address. */
-export function normaliseLoginHost(text: string): string | null {
-	const [, host = '', port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(text.trim().toLowerCase()) ?? [];
-	if (host.length > MAX_HOST_LENGTH || !HOST.test(host)) return null;
-	if (/^[\d.]+$/.test(host) && !isIPv4(host)) return null;
-	if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return null;
-	return port === undefined ? host : `${host}:${Number(port)}`;
-}
-
-/**
- * @param address `host` or `host:port`
- * @param defaultPort port of an address that names none
- * @returns `host:port` @throws EntryRefused for an address that is not registered
- */
-export function requireRegisteredHost(
-	{ loginHosts }: GatewayFacts,
-	address: string,
-	defaultPort: number
-): string {
-	const withPort = (host: string) => (host.includes(':') ? host : `${host}:${defaultPort}`);
-	const wanted = withPort(address.toLowerCase());
-	if (loginHosts.map(withPort).includes(wanted)) return wanted;
-	throw new EntryRefused('foreign-host', `${wanted} is not a registered login host`);
 }
 
 type CaptiveSessionRow = Selectable<CaptiveSessionsTable>;

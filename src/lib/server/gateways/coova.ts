@@ -11,7 +11,7 @@ import {
 	type GatewayAdapter,
 	type GatewayFacts
 } from './gateway.ts';
-import { requireRegisteredHost } from './captive-sessions.ts';
+import { requireRegisteredHost } from './fields.ts';
 import { freeRadius } from './freeradius.ts';
 import { formatFile } from './config-text.ts';
 

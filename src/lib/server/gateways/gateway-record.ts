@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Base } from '../base.ts';
 import { InputError } from '../platform/errors.ts';
 import { gatewayKey } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
@@ -12,8 +13,9 @@ import {
 	type GatewaySettings
 } from './gateway.ts';
 import { findAdapter } from './registry.ts';
-import { decideGeneratedCredentials } from './settings.ts';
 import type { GatewayRow } from './store.ts';
+
+export type Gateways = Pick<Base, 'database' | 'clock' | 'secrets'>;
 
 /** A gateway with decrypted secrets. */
 export interface RegisteredGateway extends GatewayFacts {
@@ -138,3 +140,15 @@ export const formatUnreadable = ({ name, unreadable }: Pick<RegisteredGateway, '
 export function refuseUnreadable(gateway: RegisteredGateway): never {
 	throw new InputError([{ field: 'name', reason: formatUnreadable(gateway) }]);
 }
+
+export function decideGeneratedCredentials(kind: GatewayKind, settings: GatewaySettings) {
+	const radiusSecret = usesRadius(kind, settings);
+	return { radiusSecret, token: radiusSecret || kind === 'opennds' };
+}
+
+export const usesRadius = (kind: GatewayKind, settings: GatewaySettings): boolean =>
+	findAdapter(kind).controlMode({ settings }) === 'radius';
+
+const SITE = /^[A-Za-z0-9_-]{1,32}$/;
+
+export const isSite = (text: string): boolean => SITE.test(text);

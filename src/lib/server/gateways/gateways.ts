@@ -1,23 +1,13 @@
-import type { Database, Queries, Reads } from '../db/database.ts';
-import { binder } from '../platform/bind.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Queries, Reads } from '../db/database.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
-import { sha256, type Secrets } from '../platform/secrets.ts';
-import { decideClaims, findClaims } from './access-points.ts';
-import { namesDevices, openGateway, readSettings, type RegisteredGateway } from './gateway-record.ts';
-import { recordStatus } from './health/record-status.ts';
-import {
-	registerGateway,
-	findGatewaysOfSite,
-	rotateGateway,
-	setGateway,
-	type GatewaysContext
-} from './register.ts';
+import { sha256 } from '../platform/secrets.ts';
+import { findClaims, findGatewaysOfSite } from './access-points.ts';
+import type { Gateways } from './gateway-record.ts';
+import { isSite, namesDevices, openGateway, readSettings, type RegisteredGateway } from './gateway-record.ts';
 import { buildStartAddress } from './registry.ts';
-import { isSite } from './settings.ts';
 import * as store from './store.ts';
 
-export { namesDevices, type RegisteredGateway } from './gateway-record.ts';
+export { namesDevices, type Gateways, type RegisteredGateway } from './gateway-record.ts';
 export {
 	splitDataWords,
 	isUnlimited,
@@ -30,63 +20,66 @@ export {
 export type { Claim } from './access-points.ts';
 export { levelProblem } from './opennds-config.ts';
 
-export type Gateways = ReturnType<typeof createGateways>;
-
-export function createGateways(database: Database, clock: Clock, secrets: Secrets) {
-	const { db } = database;
-	const bind = binder({ database, clock, secrets });
-	const openOne = (row: store.GatewayRow | null) => row && openGateway(row, secrets);
-	const ofRouters = async (queries: Queries, routerIds: readonly number[]) =>
-		(await store.selectGatewaysOfRouters(queries, routerIds)).map((row) => openGateway(row, secrets));
-	return {
-		add: bind(registerGateway),
-		open: (row: store.GatewayRow) => openGateway(row, secrets),
-		async *list(): AsyncGenerator<RegisteredGateway> {
-			for await (const row of store.iterateGateways(db)) yield openGateway(row, secrets);
-		},
-		byName: async (name: string) => openOne(await store.findGatewayRow(db, 'name', name)),
-		byId: async (id: number) => openOne(await store.findGatewayRow(db, 'id', id)),
-		async byKey(key: string) {
-			const row = GATEWAY_KEY_PATTERN.test(key)
-				? await store.findGatewayRow(db, 'key_hash', sha256(key))
-				: null;
-			return row && { ...openGateway(row, secrets), key };
-		},
-		bySite: bind(findGatewayBySite),
-		claimsOn: (gateway: RegisteredGateway, accessPoints?: readonly string[]) =>
-			findClaims(db, gateway, accessPoints),
-		decideClaims: bind(decideClaims),
-		/** Whether there are claims against every access point of a router. Its guests would see no page of it. */
-		async sellsNowhere(queries: Queries, routerId: number): Promise<boolean> {
-			const gateways = await ofRouters(queries, [routerId]);
-			const claimed = await Promise.all(
-				gateways.map(async (gateway) => {
-					const count = gateway.settings.accessPoints?.length ?? 0;
-					return count > 0 && (await findClaims(queries, gateway)).length === count;
-				})
-			);
-			return claimed.length > 0 && claimed.every(Boolean);
-		},
-		ofRouter: (queries: Queries, routerId: number) => ofRouters(queries, [routerId]),
-		ofRouters: async (routerIds: readonly number[]) =>
-			routerIds.length === 0 ? [] : ofRouters(db, routerIds),
-		sharingConsole: findSharingConsole,
-		routersSharing: findRoutersSharing,
-		/** Returns how a device in the Wi-Fi of a router signs in, and a URL that opens the portal page there, or null. */
-		async signInAt(routerId: number): Promise<{ method: SignInMethod; startAddress: string | null }> {
-			const gateways = await ofRouters(db, [routerId]);
-			const address = gateways.map(buildStartAddress).find((one) => one !== null);
-			return { method: chooseSignInMethod(gateways), startAddress: address ?? null };
-		},
-		recordStatus: bind(recordStatus),
-		set: bind(setGateway),
-		rotate: bind(rotateGateway),
-		/** Keeps that the BinAuth script of an openNDS sets limits. Its next request shows it again. */
-		learnLimits: (gateway: RegisteredGateway) =>
-			store.updateSettings(db, gateway, JSON.stringify({ ...gateway.settings, binauthLimits: true })),
-		remove: store.deleteGateway
-	};
+export async function* listGateways({ database, secrets }: Gateways): AsyncGenerator<RegisteredGateway> {
+	for await (const row of store.iterateGateways(database.db)) yield openGateway(row, secrets);
 }
+
+const openOne = (row: store.GatewayRow | null, { secrets }: Gateways) => row && openGateway(row, secrets);
+
+export const findGatewayById = async (context: Gateways, id: number): Promise<RegisteredGateway | null> =>
+	openOne(await store.findGatewayRow(context.database.db, 'id', id), context);
+
+export const findGatewayByName = async (context: Gateways, name: string): Promise<RegisteredGateway | null> =>
+	openOne(await store.findGatewayRow(context.database.db, 'name', name), context);
+
+export async function findGatewayByKey(context: Gateways, key: string): Promise<RegisteredGateway | null> {
+	if (!GATEWAY_KEY_PATTERN.test(key)) return null;
+	const gateway = openOne(await store.findGatewayRow(context.database.db, 'key_hash', sha256(key)), context);
+	return gateway && { ...gateway, key };
+}
+
+export const findGatewaysOfRouter = async (
+	{ secrets }: Pick<Gateways, 'secrets'>,
+	queries: Queries,
+	routerId: number
+): Promise<RegisteredGateway[]> =>
+	(await store.selectGatewaysOfRouters(queries, [routerId])).map((row) => openGateway(row, secrets));
+
+export async function findGatewaysOfRouters(
+	{ database, secrets }: Gateways,
+	routerIds: readonly number[]
+): Promise<RegisteredGateway[]> {
+	if (routerIds.length === 0) return [];
+	return (await store.selectGatewaysOfRouters(database.db, routerIds)).map((row) =>
+		openGateway(row, secrets)
+	);
+}
+
+/** Whether there are claims against every access point of a router. Its guests would see no page of it. */
+export async function sellsNowhere(context: Gateways, queries: Queries, routerId: number): Promise<boolean> {
+	const gateways = await findGatewaysOfRouter(context, queries, routerId);
+	const claimed = await Promise.all(
+		gateways.map(async (gateway) => {
+			const count = gateway.settings.accessPoints?.length ?? 0;
+			return count > 0 && (await findClaims(queries, gateway)).length === count;
+		})
+	);
+	return claimed.length > 0 && claimed.every(Boolean);
+}
+
+/** Finds how a device in the Wi-Fi of a router signs in, and a URL that opens the portal page there, or null. */
+export async function findSignIn(
+	context: Gateways,
+	routerId: number
+): Promise<{ method: SignInMethod; startAddress: string | null }> {
+	const gateways = await findGatewaysOfRouter(context, context.database.db, routerId);
+	const address = gateways.map(buildStartAddress).find((one) => one !== null);
+	return { method: chooseSignInMethod(gateways), startAddress: address ?? null };
+}
+
+/** Keeps that the BinAuth script of an openNDS sets limits. Its next request shows it again. */
+export const learnLimits = ({ database }: Gateways, gateway: RegisteredGateway) =>
+	store.updateSettings(database.db, gateway, JSON.stringify({ ...gateway.settings, binauthLimits: true }));
 
 /**
  * Returns how a returning buyer, or another device, signs in at a router.
@@ -94,7 +87,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
  * - `code`: our page opens, and the resume code finds the purchase. Username and password work as well.
  * - `device`: our page opens. The gateway admits devices by address, without username and password.
  */
-type SignInMethod = 'typed' | 'code' | 'device';
+export type SignInMethod = 'typed' | 'code' | 'device';
 
 function chooseSignInMethod(gateways: readonly RegisteredGateway[]): SignInMethod {
 	// hostapd has no page: devices ask for the Wi-Fi password.
@@ -110,7 +103,7 @@ function chooseSignInMethod(gateways: readonly RegisteredGateway[]): SignInMetho
  * gateways of one UniFi site, or a MikroTik that serves two routers.
  * @returns their ids, including the gateway's own
  */
-async function findSharingConsole(queries: Reads, gateway: RegisteredGateway): Promise<number[]> {
+export async function findSharingConsole(queries: Reads, gateway: RegisteredGateway): Promise<number[]> {
 	const { id, kind, settings } = gateway;
 	const same = (await findSharingApi(queries, gateway)).filter(
 		(row) => row.kind === kind && readSettings(row).site === settings.site
@@ -118,7 +111,7 @@ async function findSharingConsole(queries: Reads, gateway: RegisteredGateway): P
 	return [id, ...same.map((row) => row.id)];
 }
 
-const findRoutersSharing = async (queries: Queries, gateway: RegisteredGateway): Promise<number[]> =>
+export const findRoutersSharing = async (queries: Queries, gateway: RegisteredGateway): Promise<number[]> =>
 	(await findSharingApi(queries, gateway)).map((row) => row.router_id);
 
 async function findSharingApi(queries: Reads, { id, settings: { api } }: RegisteredGateway) {
@@ -128,8 +121,8 @@ async function findSharingApi(queries: Reads, { id, settings: { api } }: Registe
 }
 
 /** @returns `disputed` if two accounts have registered the access point */
-async function findGatewayBySite(
-	{ database, secrets }: GatewaysContext,
+export async function findGatewayBySite(
+	{ database, secrets }: Gateways,
 	site: string,
 	accessPoint: string | null
 ): Promise<RegisteredGateway | 'disputed' | null> {

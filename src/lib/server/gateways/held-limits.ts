@@ -1,13 +1,16 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
-import type { RegisteredGateway } from './gateway-record.ts';
-import type { Speed } from './gateway.ts';
+import type { ControlMode, GatewayKind, GatewaySettings, Speed } from './gateway.ts';
 
 /** WISPr attributes and RouterOS count bit/s in 32 bits. */
 const MAX_KBPS = 4_294_967;
 /** The integration API takes 2 to this many kbit/s. */
 const UNIFI_MOST_KBPS = 100_000;
 
-type Limiting = Pick<RegisteredGateway, 'kind' | 'mode' | 'settings'>;
+interface Limiting {
+	kind: GatewayKind;
+	mode: ControlMode;
+	settings: GatewaySettings;
+}
 
 /** Returns the highest speed limit that a gateway takes. */
 export const computeMaxSpeedKbps = ({ kind }: Pick<Limiting, 'kind'>): number =>

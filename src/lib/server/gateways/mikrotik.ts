@@ -20,7 +20,7 @@ import {
 	type GatewayTransport,
 	Unavailable
 } from './gateway.ts';
-import { requireRegisteredHost } from './captive-sessions.ts';
+import { requireRegisteredHost } from './fields.ts';
 import { z } from 'zod';
 import { isUnlimited, formatRouterOsRate } from './held-limits.ts';
 import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';

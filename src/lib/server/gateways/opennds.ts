@@ -2,7 +2,7 @@ import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { checkSize, parseClientMac, decodeText, readField, parseWebAddress } from './fields.ts';
 import { type DeviceLogin, type Entry, EntryRefused, type GatewayAdapter } from './gateway.ts';
-import { requireRegisteredHost } from './captive-sessions.ts';
+import { requireRegisteredHost } from './fields.ts';
 import { openndsConfig } from './opennds-config.ts';
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { formatOpenndsLimits } from './held-limits.ts';

@@ -1,10 +1,12 @@
 import { normaliseIp } from '#lib/domain/ip-address.ts';
-import type { Base } from '../base.ts';
+import type { Gateways } from './gateway-record.ts';
+import { findGatewaysOfSite } from './access-points.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { withoutNulls } from '../db/queries.ts';
 import { gatewaySecret } from '../platform/ids.ts';
 import { InputError } from '../platform/errors.ts';
 import {
+	decideGeneratedCredentials,
 	createGatewayKey,
 	openGateway,
 	refuseUnreadable,
@@ -22,16 +24,13 @@ import {
 	buildChangedInput,
 	checkGateway,
 	checkRotation,
-	decideGeneratedCredentials,
 	hasSharedSecret
 } from './settings.ts';
 import * as store from './store.ts';
 
-export type GatewaysContext = Pick<Base, 'database' | 'clock' | 'secrets'>;
-
 /** `audit` writes rows in the same transaction. @throws InputError with every wrong field */
-export async function registerGateway(
-	context: GatewaysContext,
+export async function createGateway(
+	context: Gateways,
 	input: GatewayInput,
 	audit?: (trx: Tx, gateway: RegisteredGateway) => Promise<void>
 ): Promise<RegisteredGateway> {
@@ -59,7 +58,7 @@ export async function registerGateway(
 
 /** @param known credentials of a registered gateway, which keeps those that it still needs */
 function buildSettingValues(
-	{ clock, secrets }: GatewaysContext,
+	{ clock, secrets }: Gateways,
 	{ routerId, kind, name, loginHosts, settings, credentials }: CheckedGateway,
 	known: GatewayCredentials
 ) {
@@ -90,7 +89,7 @@ interface SettingsChange {
  * @throws InputError with every wrong field
  */
 export async function setGateway(
-	context: GatewaysContext,
+	context: Gateways,
 	trx: Tx,
 	id: number,
 	change: GatewayChange
@@ -110,7 +109,7 @@ export async function setGateway(
 	return { before, after: openGateway(row, context.secrets), isReconnected: true };
 }
 
-async function findExisting({ secrets }: GatewaysContext, trx: Tx, id: number): Promise<RegisteredGateway> {
+async function findExisting({ secrets }: Gateways, trx: Tx, id: number): Promise<RegisteredGateway> {
 	const row = await store.findGatewayRow(trx, 'id', id);
 	if (!row) throw new Error(`Gateway ${id} is gone`);
 	return openGateway(row, secrets);
@@ -153,20 +152,13 @@ async function checkUnique(
 	}
 }
 
-export async function findGatewaysOfSite(queries: Queries, site: string) {
-	const rows = await store.findGatewaysWith(queries, 'site', site);
-	return rows
-		.map((row) => ({ row, settings: readSettings(row) }))
-		.filter(({ settings }) => settings.site === site);
-}
-
 /**
  * Replaces the key or secrets. The old ones stop working at once, and the gateway counts as new: in live mode
  * nothing is sold there until it has responded with the new ones. `audit` writes rows in the same transaction.
  * @throws InputError
  */
 export function rotateGateway(
-	context: GatewaysContext,
+	context: Gateways,
 	id: number,
 	rotation: Rotation,
 	audit?: (trx: Tx) => Promise<void>

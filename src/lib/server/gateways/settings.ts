@@ -1,29 +1,21 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { normaliseLoginHost } from './captive-sessions.ts';
+import { normaliseLoginHost } from './fields.ts';
 import { GATEWAY_KINDS, type GatewayCredentials, type GatewayKind, type GatewaySettings } from './gateway.ts';
 import { findAdapter } from './registry.ts';
 import { type FieldProblem, InputError, type Report } from '#lib/server/platform/errors.ts';
 import { withoutNulls } from '#lib/server/db/queries.ts';
-import type { RegisteredGateway } from './gateway-record.ts';
+import { decideGeneratedCredentials, isSite, type RegisteredGateway, usesRadius } from './gateway-record.ts';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '#lib/domain/ip-address.ts';
-
-export const isSite = (text: string): boolean => SITE.test(text);
 
 export type CheckedGateway = ReturnType<typeof checkGateway>;
 
 const MAX_LOGIN_HOSTS = 5;
 const MAX_ACCESS_POINTS = 200;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
-const SITE = /^[A-Za-z0-9_-]{1,32}$/;
 
 export const hasSharedSecret = (kind: GatewayKind): boolean => findAdapter(kind).secretName !== null;
-
-export function decideGeneratedCredentials(kind: GatewayKind, settings: GatewaySettings) {
-	const radiusSecret = usesRadius(kind, settings);
-	return { radiusSecret, token: radiusSecret || kind === 'opennds' };
-}
 
 /** Accepts missing credentials (generated later). @throws InputError with every wrong field */
 export function checkGateway(input: GatewayInput) {
@@ -206,9 +198,6 @@ const API_KEY = /^[\x20-\x7e]{1,256}$/;
 /** FreeRADIUS accepts these without quotes, and CoovaChilli on a command line. RFC 2865 asks for at least 16 characters. */
 const SECRET = /^[A-Za-z0-9_-]{16,64}$/;
 const OPENNDS_SECRET = /^[A-Za-z0-9]{16,64}$/;
-
-const usesRadius = (kind: GatewayKind, settings: GatewaySettings): boolean =>
-	findAdapter(kind).controlMode({ settings }) === 'radius';
 
 interface Check {
 	input: GatewayInput;

@@ -3,6 +3,7 @@ import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { ControlMode } from '#lib/server/gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { type RawBuilder, sql } from 'kysely';
+import { findGatewaysOfRouters } from '../gateways/gateways.ts';
 
 interface UsageContext {
 	database: Database;
@@ -41,7 +42,7 @@ export function classifyGateway(
 }
 
 async function findRouterUses(context: UsageContext, routerIds: readonly number[]) {
-	const registered = await context.gateways.ofRouters(routerIds);
+	const registered = await findGatewaysOfRouters(context.gateways, routerIds);
 	if (registered.length === 0) return new Map<number, RouterUse>();
 	const online = await countOnline(context, registered);
 	return new Map(

@@ -20,6 +20,7 @@ import {
 	setRouterAccess
 } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
+import { findGatewaysOfRouter } from '../gateways/gateways.ts';
 
 /** Omitted members keep their value. */
 interface AccessChange {
@@ -137,7 +138,7 @@ async function accessChoices(
 	routerId: number
 ): Promise<AccessKind[]> {
 	const row = await findRouterOrThrow(database.db, routerId);
-	const kinds = (await gateways.ofRouter(database.db, routerId)).map(({ kind }) => kind);
+	const kinds = (await findGatewaysOfRouter(gateways, database.db, routerId)).map(({ kind }) => kind);
 	const isHeld = (access: AccessKind) =>
 		kinds.length > 0
 			? kinds.every((kind) => (kind === 'hostapd' ? isWifiPassword(access) : access === 'portal_login'))
@@ -175,7 +176,7 @@ function noteGateway(
 
 /** hostapd authenticates on the Wi-Fi itself. */
 const wifiGatewayOf = async ({ gateways }: AccessKindsContext, queries: Queries, routerId: number) =>
-	(await gateways.ofRouter(queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
+	(await findGatewaysOfRouter(gateways, queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
 
 function kindProblem(
 	row: RouterRow,

@@ -2,6 +2,7 @@ import { MEGABYTE } from '#lib/domain/data-limit.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { readSessions } from '#lib/server/portal/purchases.ts';
 import type { RequestHandler } from './$types';
+import { findGatewayByKey } from '#lib/server/gateways/gateways.ts';
 
 /**
  * GET /captive-portal/{key}: the Captive Portal API (RFC 8908), which DHCP announces (RFC 8910).
@@ -10,7 +11,7 @@ import type { RequestHandler } from './$types';
  */
 export const GET: RequestHandler = async (event) => {
 	const { clock, gateways, captiveSessions } = event.locals.app;
-	const gateway = await gateways.byKey(event.params.gateway);
+	const gateway = await findGatewayByKey(gateways, event.params.gateway);
 	if (!gateway) {
 		const body = { title: 'Not found', status: 404, detail: 'No gateway has this key.' };
 		return json(body, 404, 'application/problem+json');

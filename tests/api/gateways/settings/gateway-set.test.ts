@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../../src/lib/domain/wifi/pass-username.ts';
 import { openDatabase } from '../../../../src/lib/server/db/database.ts';
-import { createGateways } from '../../../../src/lib/server/gateways/gateways.ts';
+import { findGatewayByName, learnLimits } from '../../../../src/lib/server/gateways/gateways.ts';
 import { systemClock } from '../../../../src/lib/server/platform/clock.ts';
 import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
 import { startRouterOs, type RouterOs } from '../../../simulators/gateway/routeros.ts';
@@ -50,14 +50,14 @@ describe('settings', () => {
 		const { name } = await registerGateway(server, 'opennds', { loginHost: '192.168.8.1', router: 6 });
 		const database = await openDatabase(server.databaseUrl, { poolSize: 1 });
 		try {
-			const gateways = createGateways(database, systemClock, createSecrets(SECRET));
-			const before = await gateways.byName(name);
+			const gateways = { database, clock: systemClock, secrets: createSecrets(SECRET) };
+			const before = await findGatewayByName(gateways, name);
 			expect((await set(name, '--level', '4')).code).toBe(0);
-			if (before) await gateways.learnLimits(before);
-			expect((await gateways.byName(name))?.settings).toEqual({ level: 4 });
-			const after = await gateways.byName(name);
-			if (after) await gateways.learnLimits(after);
-			expect((await gateways.byName(name))?.settings.binauthLimits).toBe(true);
+			if (before) await learnLimits(gateways, before);
+			expect((await findGatewayByName(gateways, name))?.settings).toEqual({ level: 4 });
+			const after = await findGatewayByName(gateways, name);
+			if (after) await learnLimits(gateways, after);
+			expect((await findGatewayByName(gateways, name))?.settings.binauthLimits).toBe(true);
 		} finally {
 			await database.close();
 		}

@@ -11,6 +11,7 @@ import { computeCounters } from './counters.ts';
 import { noteUnread } from './authorize.ts';
 import type { AccountingReport } from './report.ts';
 import { findRouterOrThrow } from '../../routers/routers.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
 
 type TimedReport = AccountingReport & { at: number };
 
@@ -47,7 +48,7 @@ export async function recordAccounting(
 	const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;
 	const isNewOffset =
 		offsetMs !== null && Math.abs((gateway.clockOffsetMs ?? Infinity) - offsetMs) >= SAME_OFFSET_MS;
-	await gateways.recordStatus(gateway, {
+	await recordStatus(gateways, gateway, {
 		seen: true,
 		...(isNewOffset && { clockOffsetMs: offsetMs }),
 		...(status !== 'on' && status !== 'off' && noteUnread(report.mac))

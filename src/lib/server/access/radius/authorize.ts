@@ -7,6 +7,7 @@ import type { AccessContext } from '../provisioning.ts';
 import { buildAcceptLimits } from './limits.ts';
 import { choosePsks } from './psk.ts';
 import { findRouterOrThrow } from '../../routers/routers.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
 
 /**
  * Answers FreeRADIUS (rlm_rest, see gateways/freeradius) for one gateway. Each answer holds the time until
@@ -53,7 +54,7 @@ export async function authorizeLogin(
 ): Promise<LoginAnswer> {
 	const { database, clock, gateways, passes } = context;
 	// A rejected login is also a sign of life.
-	await gateways.recordStatus(gateway, { seen: true, ...noteUnread(login.mac) });
+	await recordStatus(gateways, gateway, { seen: true, ...noteUnread(login.mac) });
 	const device = await readKeyRequest(context, gateway, login);
 	if (device !== null) return answerKeyRequest(context, gateway, device);
 	const pass = await findPassForLogin(context, gateway, login.user);
@@ -74,7 +75,7 @@ export async function acceptLogin(
 	login: Login
 ): Promise<LoginAnswer> {
 	const { clock, jobs, gateways } = context;
-	await gateways.recordStatus(gateway, { seen: true });
+	await recordStatus(gateways, gateway, { seen: true });
 	// Only the access point knows which password matched; its reports name the device.
 	if ((await readKeyRequest(context, gateway, login)) !== null) return accept();
 	const pass = await findPassForLogin(context, gateway, login.user);

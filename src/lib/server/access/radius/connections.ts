@@ -13,6 +13,8 @@ import { computeExponentialMs, MAX_BACKOFF_MS } from '../gateway-calls.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
 import { buildLimitAttributes } from './limits.ts';
 import type { RequestAttributes } from './packet.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
+import { findGatewayById } from '../../gateways/gateways.ts';
 
 type Connection = store.ConnectionRow;
 
@@ -46,7 +48,7 @@ async function applyPassEnd(context: AccessJob, id: number): Promise<number | nu
 	const { database, clock, gateways, concurrencyLimit } = context;
 	const row = await store.findConnection(database.db, id);
 	if (!row || row.stopped_at !== null || row.pass_id === null) return null;
-	const gateway = await gateways.byId(row.gateway_id);
+	const gateway = await findGatewayById(gateways, row.gateway_id);
 	if (!gateway) return null;
 	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
 	return concurrencyLimit.run({ kind: CONNECTION_JOB, id, gateway, isBuyer: false }, async () => {
@@ -86,7 +88,7 @@ async function prolongConnection(
 	const result = await requestEnd(context, row, gateway, server, pass);
 	if (result.kind === 'done') {
 		await change({ enforced_until: untilMs, disconnect_attempts: 0, last_error: null });
-		await gateways.recordStatus(gateway, { answered: true, trouble: null });
+		await recordStatus(gateways, gateway, { answered: true, trouble: null });
 		return untilMs;
 	}
 	// More time was added meanwhile: try the new end.
@@ -121,12 +123,12 @@ async function endConnection(
 	const isGone = result.kind === 'refused' && result.errorCause === null && gateway.kind === 'coova';
 	if (result.kind === 'done' || result.kind === 'gone' || isGone) {
 		await change({ disconnect_state: 'done', last_error: null });
-		await gateways.recordStatus(gateway, { answered: true, trouble: null });
+		await recordStatus(gateways, gateway, { answered: true, trouble: null });
 		return null;
 	}
 	const reason = formatFailure('Disconnect-Request', result);
 	await change({ last_error: reason });
-	await gateways.recordStatus(gateway, { trouble: reason });
+	await recordStatus(gateways, gateway, { trouble: reason });
 	const endsBy = row.enforced_until === null ? row.seen_at + UNKNOWN_END_MS : row.enforced_until + MARGIN_MS;
 	if (clock.now() < endsBy) return clock.now() + computeExponentialMs(attempts);
 	await change({ disconnect_state: 'failed' });

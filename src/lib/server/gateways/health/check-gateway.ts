@@ -3,6 +3,7 @@ import { fetchGatewayStatus } from '../status.ts';
 import type { GatewayRow } from '../store.ts';
 import type { GatewayHealthContext } from './gateway-health.ts';
 import * as store from './store.ts';
+import { recordStatus } from './record-status.ts';
 
 /** About three minutes. Counts checks instead of time, because a suspended process receives nothing. */
 const UNRESPONSIVE_CHECKS = 3;
@@ -60,7 +61,7 @@ async function probeGateway(
 		return (await requestStatus(context, gateway, signal)) ? 'responding' : 'unresponsive';
 	}
 	const answer = await access.probeRadiusGateway(gateway);
-	if (answer === 'responding') await gateways.recordStatus(gateway, { answered: true });
+	if (answer === 'responding') await recordStatus(gateways, gateway, { answered: true });
 	return answer;
 }
 
@@ -78,11 +79,11 @@ async function requestStatus(
 	if (stopping.aborted) return false;
 	const problems = status?.problems.join(' ') ?? 'An error of ours; see the log.';
 	if (!status?.isUsable) {
-		await gateways.recordStatus(gateway, { trouble: problems });
+		await recordStatus(gateways, gateway, { trouble: problems });
 		return false;
 	}
 	const { clockOffsetMs, online } = status;
-	await gateways.recordStatus(gateway, {
+	await recordStatus(gateways, gateway, {
 		seen: true,
 		trouble: problems || null,
 		online,

@@ -5,6 +5,7 @@ import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { iterateGateways, type GatewayRow } from '../store.ts';
 import { checkGateway, needsProbe, type HealthCheck } from './check-gateway.ts';
 import * as store from './store.ts';
+import { openGateway } from '../gateway-record.ts';
 
 export interface GatewayHealthContext extends Base {
 	gateways: Gateways;
@@ -72,7 +73,7 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 	};
 	const toProbe: Due[] = [];
 	for await (const row of iterateGateways(database.db)) {
-		const gateway = context.gateways.open(row);
+		const gateway = openGateway(row, context.secrets);
 		if (needsProbe(gateway)) toProbe.push({ row, gateway });
 		else await checkGateway(context, row, gateway, check);
 		// SQLite answers without giving up the turn: buyers would wait until all gateways are checked.

@@ -1,6 +1,6 @@
 import { HOUR_MS } from '#lib/domain/time/time.ts';
 import type { RegisteredGateway } from '../gateway-record.ts';
-import type { GatewaysContext } from '../register.ts';
+import type { Gateways } from '../gateway-record.ts';
 import * as store from '../store.ts';
 
 /** An update for a gateway. Omitted fields keep their values. */
@@ -28,7 +28,7 @@ const MAX_NOTATION_LENGTH = 64;
  * does one of a gateway whose secrets cannot be read
  */
 export async function recordStatus(
-	{ database, clock }: GatewaysContext,
+	{ database, clock }: Gateways,
 	{ id, updatedAt, unreadable }: Pick<RegisteredGateway, 'id' | 'updatedAt' | 'unreadable'>,
 	{ seen: called, answered, clockOffsetMs, trouble, online, unreadDevice }: StatusUpdate
 ): Promise<void> {

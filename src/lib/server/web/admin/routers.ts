@@ -23,6 +23,8 @@ import { changeForm, changesOf, type Change } from './changes.ts';
 import { titleOf } from './reviews.ts';
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
 import { changePrice, markRouter } from '../../routers/edit-router.ts';
+import { findClaims, decideClaims } from '../../gateways/access-points.ts';
+import { findGatewayByName, findGatewaysOfRouter } from '../../gateways/gateways.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
 
@@ -38,7 +40,7 @@ export async function findRouters(
 	if (text === '') return searchRouters(routers, {}, page);
 	const owner = text.includes('@') ? await findAccountByEmail(app, text) : null;
 	if (owner) return searchRouters(routers, { ownerAccountId: owner.id }, page);
-	const gateway = await gateways.byName(text);
+	const gateway = await findGatewayByName(gateways, text);
 	const ids = [idOf(text), gateway?.routerId ?? 0].filter((id) => id > 0);
 	return searchRouters(routers, { name: text, ids }, page);
 }
@@ -156,8 +158,8 @@ const CHANGES = {
 		done: ({ claims }) => claims.length === 0 && 'The access points belong to the account of this router.',
 		async run({ event, subject, author: { by, note } }) {
 			const { audit, database, gateways } = event.locals.app;
-			const own = await gateways.ofRouter(database.db, subject.id);
-			await gateways.decideClaims(own, (trx, accessPoints) =>
+			const own = await findGatewaysOfRouter(gateways, database.db, subject.id);
+			await decideClaims(gateways, own, (trx, accessPoints) =>
 				audit.record(trx, {
 					...{ actor: by, action: 'gateway.access_points_decided', reason: note },
 					after: { router_id: subject.id, access_points: accessPoints }
@@ -211,8 +213,8 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 }
 
 async function claimsOf({ database, gateways }: App, routerId: number): Promise<Claim[]> {
-	const own = await gateways.ofRouter(database.db, routerId);
-	return (await Promise.all(own.map((gateway) => gateways.claimsOn(gateway)))).flat();
+	const own = await findGatewaysOfRouter(gateways, database.db, routerId);
+	return (await Promise.all(own.map((gateway) => findClaims(database.db, gateway)))).flat();
 }
 
 async function claimLines(app: App, claims: readonly Claim[]) {
@@ -232,7 +234,7 @@ async function claimLines(app: App, claims: readonly Claim[]) {
 /** Faults of the gateways, and devices that wait there, by the gateway's name. */
 async function gatewaysOf({ access, database, gateways }: App, routerId: number) {
 	const faults: Record<string, string[]> = {};
-	for (const { id, name, trouble } of await gateways.ofRouter(database.db, routerId)) {
+	for (const { id, name, trouble } of await findGatewaysOfRouter(gateways, database.db, routerId)) {
 		const { granting, revoking, failed, lastError } = await access.pendingAt(id);
 		const counts = [
 			...(granting > 0 ? [`Devices that wait to be connected: ${granting}.`] : []),

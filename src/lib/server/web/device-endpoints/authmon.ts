@@ -7,6 +7,8 @@ import {
 	readAuthmonRequest
 } from '#lib/server/gateways/opennds.ts';
 import { createRequestBatcher } from './request-batcher.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
+import { findGatewayByKey } from '../../gateways/gateways.ts';
 
 /**
  * openNDS' `authmon` fetches the devices to authorize: version 10 with a query, version 9 with a form.
@@ -53,10 +55,11 @@ async function answerBatch(
 	requests: readonly AuthmonRequest[]
 ): Promise<(request: AuthmonRequest) => string | null> {
 	const { access, clock, config, gateways } = app;
-	const gateway = await gateways.byKey(key);
+	const gateway = await findGatewayByKey(gateways, key);
 	if (!gateway || gateway.mode !== 'poll') return () => null;
 	// Anybody can poll, so the first report of the BinAuth script verifies a live gateway.
-	if (config.mode !== 'live' || gateway.seenAt !== null) await gateways.recordStatus(gateway, { seen: true });
+	if (config.mode !== 'live' || gateway.seenAt !== null)
+		await recordStatus(gateways, gateway, { seen: true });
 	const grants = requests.includes('fetch') ? await access.fetchGrants(gateway, MAX_ITEMS) : [];
 	const items = formatItems(grants, gateway.secret ?? '', clock.now());
 	return (request) => {

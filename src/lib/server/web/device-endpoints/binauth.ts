@@ -2,6 +2,8 @@ import { normaliseMac } from '#lib/domain/mac.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
 import { formatOpenndsLimits } from '#lib/server/gateways/held-limits.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent } from './gateway-request.ts';
+import { learnLimits } from '../../gateways/gateways.ts';
+import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
 const TOKEN = /^[0-9a-f]{1,64}$/;
@@ -26,10 +28,10 @@ async function answer(event: GatewayEvent): Promise<Response> {
 	const mac = normaliseMac(fields.get('mac') ?? '');
 	const custom = (fields.get('custom') ?? '').replaceAll(' ', '+');
 	const token = fields.get('token') ?? '';
-	if (mac === null) await gateways.recordStatus(gateway, { unreadDevice: fields.get('mac') ?? '' });
+	if (mac === null) await recordStatus(gateways, gateway, { unreadDevice: fields.get('mac') ?? '' });
 	if (mac === null || !TOKEN.test(token) || !CUSTOM.test(custom)) return empty(400);
 	const device = { mac, token, user: Buffer.from(custom, 'base64').toString('utf8') };
-	await gateways.recordStatus(gateway, { seen: true });
+	await recordStatus(gateways, gateway, { seen: true });
 	const method = fields.get('method') ?? '';
 	if (method.endsWith('_deauth')) {
 		await access.endClient(gateway, device, countOf(fields, 'bytes_in') + countOf(fields, 'bytes_out'));
@@ -44,7 +46,7 @@ async function answer(event: GatewayEvent): Promise<Response> {
 	// Scripts of earlier versions take only the seconds, and ask for nothing else.
 	const takesLimits = fields.get('limits') === '1';
 	const holdsLimits = countOf(fields, 'version') >= HOLDS_LIMITS;
-	if (holdsLimits && !gateway.settings.binauthLimits) await gateways.learnLimits(gateway);
+	if (holdsLimits && !gateway.settings.binauthLimits) await learnLimits(gateways, gateway);
 	const admitted = await access.admitClient(gateway, device);
 	if (admitted === null) return empty(403);
 	const { seconds, speed, dataLeft } = admitted;

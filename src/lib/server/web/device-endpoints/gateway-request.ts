@@ -5,6 +5,7 @@ import { networkOf } from '#lib/server/http/client-address.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
+import { findGatewayByKey } from '../../gateways/gateways.ts';
 
 export type GatewayEvent = RequestEvent<{ gateway: string }>;
 
@@ -35,7 +36,7 @@ export async function authenticateGateway(
 	sent: string | null = null
 ): Promise<RegisteredGateway | Response> {
 	const { app } = event.locals;
-	const gateway = await app.gateways.byKey(event.params.gateway);
+	const gateway = await findGatewayByKey(app.gateways, event.params.gateway);
 	const token = gateway?.credentials.token;
 	const given = event.request.headers.get('authorization') ?? `Bearer ${sent}`;
 	if (gateway && token !== undefined && equalSecrets(given, `Bearer ${token}`)) return gateway;

@@ -21,12 +21,14 @@ import { mayDo } from './roles.ts';
 import { routerSteps } from './router.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import { randomCharacters } from '../../platform/ids.ts';
+import { findClaims } from '../../gateways/access-points.ts';
+import { findGatewayByName, findGatewayById, findGatewaysOfRouters } from '../../gateways/gateways.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
 
 /** Throws 404 for an unknown gateway, and for one of another router. */
 async function gatewayOf({ params, locals }: Event, routerId: number): Promise<RegisteredGateway> {
-	const gateway = await locals.app.gateways.byId(idOf(params.gateway));
+	const gateway = await findGatewayById(locals.app.gateways, idOf(params.gateway));
 	if (gateway?.routerId !== routerId) error(404, m.owner_no_such_router());
 	return gateway;
 }
@@ -44,7 +46,7 @@ export async function gatewayPage(event: Event, router: OwnedRouter, { role }: O
 	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
 	const { origin } = parsePortalAddress({ origin: originOf(event), port: config.port });
 	const state = classifyGateway(gateway);
-	const claims = await event.locals.app.gateways.claimsOn(gateway);
+	const claims = await findClaims(event.locals.app.database.db, gateway);
 	const pointsOf = (which: string) =>
 		claims
 			.filter((one) => one.state === which)
@@ -135,7 +137,7 @@ export async function rotateGateway(event: Event, { gateway, author, service }: 
 export async function removeGateway(event: Event, router: OwnedRouter, owner: OwnerVisitor) {
 	const done = link(`/owner/routers/${router.id}?done=gateway`);
 	// The form was sent twice.
-	if (!(await event.locals.app.gateways.byId(idOf(event.params.gateway)))) redirect(303, done);
+	if (!(await findGatewayById(event.locals.app.gateways, idOf(event.params.gateway)))) redirect(303, done);
 	const { gateway, author, service } = await ownGateway(event, router, owner);
 	const refused = await attempt(InputError, () => service.remove(gateway, author));
 	if (refused instanceof InputError) {
@@ -195,7 +197,7 @@ export const connectForm = async (
 	id: router.id,
 	name: router.name,
 	mayConnect: mayDo(role, 'routers/[router]/gateway', 'default'),
-	gateways: (await locals.app.gateways.ofRouters([router.id])).map(({ id, name, title }) => ({
+	gateways: (await findGatewaysOfRouters(locals.app.gateways, [router.id])).map(({ id, name, title }) => ({
 		...{ name, title, href: gatewayPath(router.id, id) }
 	})),
 	/** Gateways of the other kinds of access belong to the administrator. */
@@ -256,7 +258,7 @@ export async function addGateway(event: RequestEvent, router: OwnedRouter, owner
 			service.add(named, entry, { origin: originOf(event), author })
 		);
 		if (!(result instanceof InputError)) return result;
-		const added = await app.gateways.byName(name);
+		const added = await findGatewayByName(app.gateways, name);
 		if (added?.routerId !== router.id || !service.isOwn(added)) throw result;
 		// The form came again, perhaps with other values.
 		if (added.kind !== kind) return save(newKey());

@@ -23,6 +23,7 @@ import { momentText } from '#lib/format/when.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { mayDo } from './roles.ts';
 import { isRefundedByHand } from '#lib/server/billing/refunds.ts';
+import { findSignIn } from '../../gateways/gateways.ts';
 
 type ActionEvent = RequestEvent<{ session: string; action: string }>;
 
@@ -270,7 +271,7 @@ export async function purchasePage(
 	const { unresponsive_since: silentSince } = session;
 	const takesCode =
 		session.access_kind === 'portal_login' &&
-		(await app.gateways.signInAt(session.router_id)).method !== 'typed';
+		(await findSignIn(app.gateways, session.router_id)).method !== 'typed';
 	return {
 		...describePurchase(facts, app),
 		customerSees: buyersText(facts, takesCode, timeZone),

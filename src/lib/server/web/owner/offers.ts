@@ -33,7 +33,11 @@ import { amountProblem, readTypedPrice } from './router.ts';
 import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import type { ProblemItem } from '#lib/server/contract/problems.ts';
-import { type RegisteredGateway, computeMaxSpeedKbps } from '#lib/server/gateways/gateways.ts';
+import {
+	type RegisteredGateway,
+	computeMaxSpeedKbps,
+	findGatewaysOfRouters
+} from '#lib/server/gateways/gateways.ts';
 import type { OffersUpdateBody } from '#lib/server/contract/offer.ts';
 import type { App } from '#lib/server/app.ts';
 
@@ -220,7 +224,7 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 
 const placeOf = async ({ locals: { app } }: RequestEvent, router: OwnedRouter): Promise<OfferPlace> => ({
 	router,
-	gateways: await app.gateways.ofRouters([router.id])
+	gateways: await findGatewaysOfRouters(app.gateways, [router.id])
 });
 
 function refusal({ items }: AppError, draft: OffersDraft, place: OfferPlace): Shown {

@@ -12,6 +12,7 @@ import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
+import { type SignInMethod } from '../../gateways/gateways.ts';
 
 /** Time to copy the password before a mini-browser goes online, and maybe closes. */
 const AUTOMATIC_SECONDS = 12;
@@ -175,7 +176,7 @@ const offerSignIn = (seconds: number | null, signIn: SignIn) => ({
 const formatAutomatic = (seconds: string, signIn: SignIn) =>
 	signIn === 'typed' ? m.splash_go_automatic({ seconds }) : m.splash_go_automatic_code({ seconds });
 
-export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInAt']>>['method'];
+export type SignIn = SignInMethod;
 
 /** `gateway`: the page on a device from a gateway, which is already connected to the Wi-Fi. */
 type ShownOn = 'page' | 'gateway' | 'kiosk';

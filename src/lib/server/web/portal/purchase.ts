@@ -34,6 +34,7 @@ import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-g
 import { readOrderer } from './order.ts';
 import { link } from '#lib/i18n/current.ts';
 import { type SignIn, writeInstructions } from './go-online.ts';
+import { findSignIn } from '../../gateways/gateways.ts';
 
 /**
  * Holds a reload without script until there is a change, or for this time. The service gets a few requests
@@ -344,7 +345,7 @@ export async function queueCode(
 ): Promise<void> {
 	const shown = describePurchase(app, purchase);
 	const phone = findPayingNumber(shown);
-	const { method: signIn } = await app.gateways.signInAt(purchase.router.id);
+	const { method: signIn } = await findSignIn(app.gateways, purchase.router.id);
 	const text = shown.pass && writeSms(purchase, shown.pass.session, { signIn, origin });
 	if (phone && text) await app.notifications.sendCode(token, { phone, text });
 }

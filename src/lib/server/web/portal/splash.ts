@@ -7,6 +7,7 @@ import type { RouterBody } from '#lib/server/contract/router.ts';
 import { ifAvailable, orNull, pagePath, withCaptiveSession } from './pages.ts';
 import { readPayPage } from './order.ts';
 import { isPurchase, readSessions } from '#lib/server/portal/purchases.ts';
+import { type RegisteredGateway, findGatewayByKey } from '../../gateways/gateways.ts';
 
 /**
  * A redirect's parameters become a captive session once; later addresses contain only its id. Prices and
@@ -14,11 +15,10 @@ import { isPurchase, readSessions } from '#lib/server/portal/purchases.ts';
  */
 
 type App = RequestEvent['locals']['app'];
-type RegisteredGateway = NonNullable<Awaited<ReturnType<App['gateways']['byKey']>>>;
 type CaptiveSession = NonNullable<Awaited<ReturnType<App['captiveSessions']['find']>>>;
 
 export async function findGateway(event: RequestEvent<{ gateway: string }>): Promise<RegisteredGateway> {
-	const gateway = await event.locals.app.gateways.byKey(event.params.gateway);
+	const gateway = await findGatewayByKey(event.locals.app.gateways, event.params.gateway);
 	if (!gateway) error(404, m.splash_refusal_unknown());
 	return gateway;
 }

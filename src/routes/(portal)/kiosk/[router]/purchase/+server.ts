@@ -17,6 +17,7 @@ import { hideMiddle } from '#lib/domain/phone.ts';
 import { describeWait, formatDataLeft } from '#lib/purchase/state.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 import { writeInstructions } from '#lib/server/web/portal/go-online.ts';
+import { findSignIn } from '#lib/server/gateways/gateways.ts';
 
 /** Limits the chain of purchases that replaced each other. */
 const MAX_STEPS = 8;
@@ -56,7 +57,7 @@ async function describeForKiosk(
 	const { session, payment, code } = purchase;
 	const shown = describePurchase(app, purchase);
 	const { state, pass, notes, watch } = shown;
-	const here = pass && (await app.gateways.signInAt(purchase.router.id));
+	const here = pass && (await findSignIn(app.gateways, purchase.router.id));
 	const [signIn, startAddress] = [here?.method ?? 'typed', here?.startAddress ?? null];
 	const again = PAYS_AGAIN.includes(state.action) ? describeRetry(purchase) : null;
 	return {

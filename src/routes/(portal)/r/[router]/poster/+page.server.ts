@@ -11,6 +11,7 @@ import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, readRouter } from '#lib/server/web/portal/pages.ts';
 import type { PageServerLoad } from './$types';
+import { findSignIn } from '#lib/server/gateways/gateways.ts';
 
 /** Logo size, in hundredths of the sheet's em (styles/poster.css). */
 const LOGO = { tall: 400, widest: 1_600 };
@@ -22,7 +23,7 @@ export const load: PageServerLoad = async (event) => {
 	// Without a language prefix, so that each phone uses its own language.
 	const address = `${event.locals.origin}/r/${router.id}`;
 	const brand = showBrand(event, router);
-	const isOurs = (await event.locals.app.gateways.signInAt(router.id)).method !== 'typed';
+	const isOurs = (await findSignIn(event.locals.app.gateways, router.id)).method !== 'typed';
 	/** The hotspot's sign-in page is ours and accepts the code of a purchase. */
 	const takesCode = router.access_kind === 'portal_login' && isOurs;
 	/** That page sells, and everybody can join the network to see it. */

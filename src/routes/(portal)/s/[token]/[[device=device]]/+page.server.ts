@@ -63,6 +63,7 @@ import {
 } from '#lib/server/web/portal/order.ts';
 import { extendPurchase } from '#lib/server/portal/ordering.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
+import { findSignIn } from '#lib/server/gateways/gateways.ts';
 
 /** The page of a purchase. Redirects to its replacement, or to what the address asks for. */
 export const load: PageServerLoad = async (event) => {
@@ -87,7 +88,7 @@ export const load: PageServerLoad = async (event) => {
 	}
 	const device = pass && buyer && !mayHaveLeft(buyer) ? buyer : null;
 	const sms = await readCodeSms(event, event.params.token, shown);
-	const here = pass && (await app.gateways.signInAt(router.id));
+	const here = pass && (await findSignIn(app.gateways, router.id));
 	const signIn = here?.method ?? 'typed';
 	const startAddress = device ? null : (here?.startAddress ?? null);
 	return {
