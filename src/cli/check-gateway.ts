@@ -1,11 +1,9 @@
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import type { App } from '#lib/server/app.ts';
 import { type Finding, fail, ok, checkGateway, warn } from '#lib/server/checks.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { type RegisteredGateway, findClaims, findGatewayByName } from '#lib/server/gateways/gateways.ts';
 import { type RouterRow, offlineReason, opensAt } from '#lib/server/routers/routers.ts';
 import { findRouter } from './services.ts';
-import { findClaims } from '#lib/server/gateways/access-points.ts';
-import { findGatewayByName } from '#lib/server/gateways/gateways.ts';
 
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);

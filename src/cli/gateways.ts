@@ -2,11 +2,19 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { Config } from '#lib/server/config/config.ts';
-import { parsePortalAddress } from '#lib/server/gateways/config-text.ts';
-import { type ConfigPart, GATEWAY_KINDS, type GatewayKind } from '#lib/server/gateways/gateway.ts';
-import { levelProblem, type RegisteredGateway, listGateways } from '#lib/server/gateways/gateways.ts';
-import { findAdapter } from '#lib/server/gateways/registry.ts';
-import { NO_SETTINGS } from '#lib/server/gateways/settings.ts';
+import {
+	type ConfigPart,
+	GATEWAY_KINDS,
+	type GatewayKind,
+	parsePortalAddress
+} from '#lib/server/gateways/gateway.ts';
+import {
+	type RegisteredGateway,
+	findAdapter,
+	levelProblem,
+	listGateways
+} from '#lib/server/gateways/gateways.ts';
+import { NO_SETTINGS, rotateGateway } from '#lib/server/gateways/settings.ts';
 import { classifyGateway } from '#lib/server/owner/usage.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { checkGatewayHere } from './check-gateway.ts';
@@ -23,7 +31,6 @@ import {
 	UsageError
 } from './terminal.ts';
 import { isGatewayVerified } from '#lib/server/routers/routers.ts';
-import { rotateGateway } from '#lib/server/gateways/register.ts';
 
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 const SETTING_OPTIONS = {

@@ -7,13 +7,12 @@ import {
 import { type App, createApp } from '#lib/server/app.ts';
 import type { Config, DatabaseConfig } from '#lib/server/config/config.ts';
 import { demoAccounts } from '#lib/server/demo/accounts.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { type RegisteredGateway, findGatewayByName } from '#lib/server/gateways/gateways.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { listRouterRows as pageOfRouters } from '#lib/server/routers/store.ts';
 import type { RouterRow } from '#lib/server/routers/routers.ts';
 import { CommandError, isExpected, UsageError } from './terminal.ts';
-import { findGatewayByName } from '#lib/server/gateways/gateways.ts';
 
 /** Actor in the audit log. */
 export const COMMAND_LINE = 'command line';

@@ -6,8 +6,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { guards } from '../../src/lib/server/gateways/opennds-config.ts';
-import { parsePortalAddress } from '../../src/lib/server/gateways/config-text.ts';
+import { guards } from '../../src/lib/server/gateways/opennds.ts';
+import { parsePortalAddress } from '../../src/lib/server/gateways/gateway.ts';
 import { LAN, startNetworkLab, until, type Device, type NetworkLab } from '../support/lab/network-lab.ts';
 
 const PORTAL = 'http://203.0.113.80:8080';

@@ -5,8 +5,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parsePortalAddress } from '../../src/lib/server/gateways/config-text.ts';
-import { openndsConfig } from '../../src/lib/server/gateways/opennds-config.ts';
+import { parsePortalAddress } from '../../src/lib/server/gateways/gateway.ts';
+import { openndsConfig } from '../../src/lib/server/gateways/opennds.ts';
 import {
 	INTERNET_SAYS,
 	LAN,

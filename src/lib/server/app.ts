@@ -13,7 +13,7 @@ import { setHomeRegion } from '#lib/domain/phone.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
 import type { Gateways } from './gateways/gateways.ts';
-import { createGatewayTransport } from './gateways/transport.ts';
+import { createGatewayTransport } from './gateways/vendor-api.ts';
 import {
 	type CaptiveSessions,
 	createCaptiveSessions,
@@ -48,7 +48,7 @@ import { createReviews } from './billing/reviews.ts';
 import { type Routers, findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewaySetup } from './gateway-setup.ts';
-import { createGatewayHealth } from './gateways/health/gateway-health.ts';
+import { createGatewayHealth } from './gateways/health.ts';
 import { createSignIn } from './authentication/sign-in.ts';
 import { type Sessions, createSessions } from './billing/sessions.ts';
 import { createHelp } from './owner/help.ts';

@@ -1,6 +1,11 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
-import { type Gateways, type RegisteredGateway, levelProblem, listGateways } from './gateways/gateways.ts';
-import { findAdapter } from './gateways/registry.ts';
+import {
+	type Gateways,
+	type RegisteredGateway,
+	findAdapter,
+	levelProblem,
+	listGateways
+} from './gateways/gateways.ts';
 import { isoTime, systemClock } from './platform/clock.ts';
 import { type Routers, listUnverifiedRouters } from './routers/routers.ts';
 import { existsSync } from 'node:fs';

@@ -5,21 +5,35 @@ import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
 import { type Routers, findRouterOrThrow } from '#lib/server/routers/routers.ts';
-import { UNKNOWN, parsePortalAddress } from './gateways/config-text.ts';
-import type { ConfigPart, GatewayStatus, GatewayTransport } from './gateways/gateway.ts';
-import type { Gateways, RegisteredGateway } from './gateways/gateways.ts';
-import { refuseUnreadable } from './gateways/gateway-record.ts';
-import { findAdapter } from './gateways/registry.ts';
-import { type GatewayChange, type GatewayInput, NO_SETTINGS } from './gateways/settings.ts';
-import { fetchGatewayStatus } from './gateways/status.ts';
+import {
+	type ConfigPart,
+	type GatewayStatus,
+	type GatewayTransport,
+	UNKNOWN,
+	parsePortalAddress
+} from './gateways/gateway.ts';
+import {
+	type Gateways,
+	type RegisteredGateway,
+	findAdapter,
+	findGatewaysOfRouter,
+	findRoutersSharing,
+	recordStatus,
+	refuseUnreadable
+} from './gateways/gateways.ts';
+import {
+	type GatewayChange,
+	type GatewayInput,
+	NO_SETTINGS,
+	createGateway,
+	rotateGateway
+} from './gateways/settings.ts';
+import { fetchGatewayStatus } from './gateways/health.ts';
 import type { Author } from '#lib/server/audit.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { gatewaySecret } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { installScript } from './gateways/opennds-config.ts';
-import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
-import { findGatewaysOfRouter, findRoutersSharing } from './gateways/gateways.ts';
-import { createGateway, rotateGateway } from './gateways/register.ts';
+import { installScript } from './gateways/opennds.ts';
 
 /** The steps from a new gateway to one that works, for the command line and the owner pages. */
 export function createGatewaySetup(context: GatewaySetupContext) {

@@ -3,8 +3,7 @@ import type { Base } from './base.ts';
 import { ConfigError } from './config/config.ts';
 import { hasDemoAccounts, findAccountByEmail, ensureAccount } from './accounts/accounts.ts';
 import { type ApiKeys, PORTAL_KEY, ensureDerivedKey, listKeys } from './developer/api-keys.ts';
-import type { Gateways } from './gateways/gateways.ts';
-import { listGateways } from './gateways/gateways.ts';
+import { type Gateways, listGateways } from './gateways/gateways.ts';
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 

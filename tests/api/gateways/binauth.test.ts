@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { binauthScript } from '../../../src/lib/server/gateways/opennds-config.ts';
+import { binauthScript } from '../../../src/lib/server/gateways/opennds.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { ndsBuyers } from '../../support/gateways/nds-buyers.ts';

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
-import { NO_SETTINGS } from '../../../src/lib/server/gateways/settings.ts';
+import { NO_SETTINGS, createGateway } from '../../../src/lib/server/gateways/settings.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { startRouterOs } from '../../simulators/gateway/routeros.ts';
@@ -16,7 +16,6 @@ import { cli } from '../../support/server/cli.ts';
 import { startServer } from '../../support/server/server.ts';
 import { recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
 import { DATABASES, eventually, SECRET, useNewFixtures } from '../../support/server/fixture.ts';
-import { createGateway } from '#lib/server/gateways/register.ts';
 
 const ROUTER = 3;
 const hour = 60 * minute;

@@ -1,11 +1,13 @@
 /** Moves a server's clock minute by minute while some gateways respond and others do not. */
 import type { Clock } from '../../../src/lib/server/platform/clock.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
-import { findGatewayByName } from '../../../src/lib/server/gateways/gateways.ts';
-import type { StatusUpdate } from '../../../src/lib/server/gateways/health/record-status.ts';
+import {
+	type StatusUpdate,
+	findGatewayByName,
+	recordStatus
+} from '../../../src/lib/server/gateways/gateways.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
-import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
 
 export const minute = 60_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPskCandidates } from '../../../src/lib/server/access/radius/psk-candidates.ts';
+import { createPskCandidates } from '../../../src/lib/server/access/radius-login.ts';
 
 describe('the offers of per-client passwords', () => {
 	it('reach every password, however many other devices are answered meanwhile', () => {

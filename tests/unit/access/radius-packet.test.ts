@@ -1,7 +1,7 @@
 /** Packets of dynamic authorisation: fixed vectors, made with Python's hashlib from RFC 5176 and 3579. */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { readResponse, encodeRequest } from '../../../src/lib/server/access/radius/packet.ts';
+import { encodeRequest, readResponse } from '../../../src/lib/server/access/radius-connections.ts';
 
 const SECRET = 'xyzzy5461';
 const request = encodeRequest(

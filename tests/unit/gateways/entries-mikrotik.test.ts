@@ -1,7 +1,7 @@
 /** Redirects of MikroTik, as real gateways send them. */
 import { describe, expect, it } from 'vitest';
 import { EntryRefused, type GatewayFacts } from '../../../src/lib/server/gateways/gateway.ts';
-import { findAdapter } from '../../../src/lib/server/gateways/registry.ts';
+import { findAdapter } from '../../../src/lib/server/gateways/gateways.ts';
 import { ACCESS, finished, get, md5, post, refusal } from '../../support/gateways/entries.ts';
 
 describe('MikroTik', () => {

@@ -1,8 +1,7 @@
 /** Redirects of openNDS, as real gateways send them. */
 import { describe, expect, it } from 'vitest';
 import type { GatewayFacts } from '../../../src/lib/server/gateways/gateway.ts';
-import { signsInBrowser } from '../../../src/lib/server/gateways/gateway-record.ts';
-import { findAdapter } from '../../../src/lib/server/gateways/registry.ts';
+import { findAdapter, signsInBrowser } from '../../../src/lib/server/gateways/gateways.ts';
 import { ACCESS, finished, get, refusal, SECRET, sha256 } from '../../support/gateways/entries.ts';
 
 describe('openNDS', () => {

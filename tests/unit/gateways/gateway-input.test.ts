@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseOwnPurchase } from '../../../src/lib/server/web/portal/splash.ts';
-import { normaliseLoginHost } from '../../../src/lib/server/gateways/fields.ts';
+import { normaliseLoginHost } from '../../../src/lib/server/gateways/gateway.ts';
 import { type GatewayInput, NO_SETTINGS, checkGateway } from '../../../src/lib/server/gateways/settings.ts';
 import { InputError } from '../../../src/lib/server/platform/errors.ts';
 

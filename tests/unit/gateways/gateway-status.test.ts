@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { GatewayTransport } from '../../../src/lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '../../../src/lib/server/gateways/gateways.ts';
-import { fetchGatewayStatus } from '../../../src/lib/server/gateways/status.ts';
+import { fetchGatewayStatus } from '../../../src/lib/server/gateways/health.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,13 +1,16 @@
+import { findWantedGrants, listOtherMacs, LATE_REDIRECT_MS } from './grants.ts';
+import { type AccessContext, type ProvisioningContext } from './provisioning.ts';
+import { type AccountingReport } from './radius-accounting.ts';
+import { type PassRow } from '../passes/passes.ts';
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
 import type { Jobs } from '../jobs.ts';
-import { CONNECTION_JOB } from './job-kinds.ts';
-import { LATE_REDIRECT_MS, listOtherMacs, findWantedGrants } from './grants.ts';
-import { isConnected, findOpenConnections, countUnnamedConnections } from './connection-store.ts';
 import type { DeviceState } from '#lib/server/gateways/captive-sessions.ts';
-import { type AccessContext, findPassesOfPurchase } from './provisioning.ts';
 import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
 import { exists, first } from '#lib/server/db/queries.ts';
-import type { DeviceSlotsTable } from '#lib/server/db/schema.ts';
+import type { ConnectionsTable, DeviceSlotsTable } from '#lib/server/db/schema.ts';
+
+/** Ends or extends a connection that a gateway reports; its subject is the connection. */
+export const CONNECTION_JOB = 'access.connection';
 
 /**
  * A device takes a slot when its gateway proves that it signed in. It keeps the slot until it leaves or the
@@ -308,7 +311,197 @@ export async function findPassesWithRoom(
 }
 
 /** Instants in ms since the epoch: later than `after`, up to `before`. */
-export interface TimeWindow {
+interface TimeWindow {
 	after: number;
 	before: number;
+}
+
+export type ConnectionRow = Selectable<ConnectionsTable>;
+
+export const findConnection = (queries: Reads, id: number): Promise<ConnectionRow | null> =>
+	first(queries.selectFrom('connections').selectAll().where('id', '=', id));
+
+/** A gateway can be several access servers with their own ids: the server or the device must match. */
+export async function findReportedConnection(
+	queries: Queries,
+	gatewayId: number,
+	{ session, nas_address, nas_identifier, mac }: AccountingReport
+): Promise<ConnectionRow | null> {
+	const rows = await queries
+		.selectFrom('connections')
+		.selectAll()
+		.where('gateway_id', '=', gatewayId)
+		.where('acct_session_id', '=', session)
+		.orderBy('id', 'desc')
+		.limit(MAX_SERVERS)
+		.execute();
+	const isSame = (row: ConnectionRow) =>
+		row.nas_address === nas_address && row.nas_identifier === nas_identifier;
+	return rows.find(isSame) ?? rows.find((row) => row.mac !== null && row.mac === mac) ?? null;
+}
+
+const MAX_SERVERS = 100;
+
+export const insertConnection = (
+	queries: Queries,
+	connection: Insertable<ConnectionsTable>
+): Promise<ConnectionRow> =>
+	queries.insertInto('connections').values(connection).returningAll().executeTakeFirstOrThrow();
+
+export const changeConnection = (queries: Queries, id: number, to: Updateable<ConnectionsTable>) =>
+	queries.updateTable('connections').set(to).where('id', '=', id).execute();
+
+export const forgetAttempts = (queries: Queries, passId: number) =>
+	queries
+		.updateTable('connections')
+		.set({ disconnect_attempts: 0 })
+		.where('pass_id', '=', passId)
+		.where('stopped_at', 'is', null)
+		.where('disconnect_attempts', '>', 0)
+		.execute();
+
+const selectOpenConnections = (queries: Queries) =>
+	queries.selectFrom('connections').selectAll().where('stopped_at', 'is', null);
+
+export function findOpenConnections(queries: Queries, { passId, mac }: { passId: number; mac?: string }) {
+	const found = selectOpenConnections(queries).where('pass_id', '=', passId);
+	return (mac === undefined ? found : found.where('mac', '=', mac)).execute();
+}
+
+/** Counts open connections without a MAC address. */
+async function countUnnamedConnections(
+	queries: Queries,
+	passId: number,
+	reportedWithin: TimeWindow
+): Promise<number> {
+	const found = await selectOpenConnections(queries)
+		.where('pass_id', '=', passId)
+		.where('mac', 'is', null)
+		.where('seen_at', '>', reportedWithin.after)
+		.where('seen_at', '<=', reportedWithin.before)
+		.execute();
+	return found.length;
+}
+
+export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('connections')
+			.select('id')
+			.where('gateway_id', '=', gatewayId)
+			.where('disconnect_state', '=', 'done')
+	);
+
+export const findOpenConnectionsAt = (
+	queries: Queries,
+	gatewayId: number,
+	{ nas_address, nas_identifier, at }: AccountingReport & { at: number }
+) =>
+	selectOpenConnections(queries)
+		.where('gateway_id', '=', gatewayId)
+		.where('nas_address', nas_address === null ? 'is' : '=', nas_address)
+		.where('nas_identifier', nas_identifier === null ? 'is' : '=', nas_identifier)
+		.where('started_at', '<=', at)
+		.orderBy('id')
+		.execute();
+
+const isConnected = (
+	queries: Queries,
+	device: { passId: number; gatewayId: number; mac: string; since: number }
+): Promise<boolean> =>
+	exists(
+		selectOpenConnections(queries)
+			.where('pass_id', '=', device.passId)
+			.where('gateway_id', '=', device.gatewayId)
+			.where('mac', '=', device.mac)
+			.where('seen_at', '>', device.since)
+	);
+
+/** Whether a device that lost its slot is still online, according to its gateway. */
+export async function hasMovedOnline(
+	queries: Queries,
+	{ passId, exceptMac }: { passId: number; exceptMac: string },
+	reportedWithin: TimeWindow
+): Promise<boolean> {
+	const { rows } = await sql`
+		select connection.id from connections connection
+		join device_slots device on device.pass_id = connection.pass_id and device.mac = connection.mac
+		where connection.pass_id = ${passId} and connection.stopped_at is null
+			and connection.disconnect_state <> 'done'
+			and connection.seen_at > ${reportedWithin.after} and connection.seen_at <= ${reportedWithin.before}
+			and device.released_at is not null and device.mac <> ${exceptMac} limit 1`.execute(queries);
+	return rows.length > 0;
+}
+
+export async function findNewestDevice(
+	{ clock }: Pick<ProvisioningContext, 'clock'>,
+	trx: Tx,
+	pass: Pick<PassRow, 'id' | 'router_id'>
+): Promise<BroughtDevice | null> {
+	const [newest] = await findDevices(trx, pass, clock.now());
+	return newest ?? null;
+}
+
+/** With its newest captive session. */
+export interface BroughtDevice {
+	captive_session_id: number;
+	gateway_id: number;
+	mac: string;
+	created_at: number;
+}
+
+/**
+ * Lists the devices on which the pass was bought or opened, newest first. Includes those of a later order that should
+ * have replaced it: its payment may arrive before it is cancelled.
+ */
+export async function findDevices(
+	queries: Queries,
+	{ id: passId, router_id: routerId }: Pick<PassRow, 'id' | 'router_id'>,
+	now: number
+): Promise<BroughtDevice[]> {
+	const { rows } = await sql<BroughtDevice>`
+		select id as captive_session_id, gateway_id, client_mac as mac, created_at from captive_sessions
+		where client_mac is not null and bound_at is not null and expires_at > ${now}
+			and gateway_id in (select id from gateways where router_id = ${routerId})
+			and purchase_token_hash in (
+				select own.token_hash from purchases own join sessions on sessions.id = own.session_id
+					where sessions.pass_id = ${passId}
+				union
+				select later.token_hash from purchases later join sessions on sessions.id = later.replaces_session_id
+					where sessions.pass_id = ${passId}
+				union
+				select first.token_hash from purchases added
+					join sessions on sessions.id = added.session_id
+					join purchases first on first.id = added.extends_purchase_id
+					where sessions.pass_id = ${passId})
+		order by bound_at desc, id desc limit ${MAX_ROWS}`.execute(queries);
+	const seen = new Set<string>();
+	return rows.filter(({ gateway_id, mac }) => {
+		const key = `${gateway_id} ${mac}`;
+		return !seen.has(key) && seen.add(key);
+	});
+}
+
+const MAX_ROWS = 20;
+
+/** Lists the passes that run or wait for a gateway, oldest first. Includes added time and a replaced order. */
+export async function findPassesOfPurchase(
+	queries: Queries,
+	tokenHash: string,
+	now: number
+): Promise<PassRow[]> {
+	const { rows } = await sql<PassRow>`
+		select passes.* from passes
+		where (passes.activating_until is not null or passes.ends_at > ${now})
+			and passes.password_sealed is not null and passes.id in (
+			select pass_id from sessions where id in (
+				select session_id from purchases where token_hash = ${tokenHash}
+				union
+				select replaces_session_id from purchases where token_hash = ${tokenHash}
+				union
+				select added.session_id from purchases added
+					join purchases first on first.id = added.extends_purchase_id
+					where first.token_hash = ${tokenHash}))
+		order by passes.id limit ${MAX_ROWS}`.execute(queries);
+	return rows;
 }

@@ -1,52 +1,22 @@
-import { dataLeft } from '../../domain/data-limit.ts';
-import { loginUser } from '../../domain/wifi/pass-username.ts';
+import { type RegisteredGateway, findSharingConsole, namesDevices } from '../gateways/gateways.ts';
+import { type ProvisioningContext } from './provisioning.ts';
+import { forgetAttempts, findOpenConnections, CONNECTION_JOB } from './device-slots.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
-import { repairIfLost } from '../jobs.ts';
-import { type CommandResult, type DeviceLogin, Unavailable } from '../gateways/gateway.ts';
-import {
-	namesDevices,
-	type RegisteredGateway,
-	findGatewayById,
-	findSharingConsole
-} from '../gateways/gateways.ts';
-import { openPass, type OpenPass, type PassRow, speedOf } from '../passes/passes.ts';
-import {
-	type AccessJob,
-	type AccessServices,
-	type AccessWriter,
-	findController,
-	countUsage,
-	findNewestDevice,
-	computeNextRead,
-	type ProvisioningContext,
-	readUsage
-} from './provisioning.ts';
-import { forgetAttempts, findOpenConnections } from './connection-store.ts';
-import { CONNECTION_JOB, GRANT_JOB } from './job-kinds.ts';
-import { computeBackoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './gateway-calls.ts';
+import { type PassRow } from '../passes/passes.ts';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { exists, first, isChanged } from '../db/queries.ts';
 import type { GrantsTable } from '../db/schema.ts';
 
-/** Time starts at the confirmation, so the end is sent this much later. Revoking sets the exact end. */
-export const SLACK_MS = 30_000;
+export type GrantRow = Selectable<GrantsTable>;
 
-export async function buildLogin(
-	{ captiveSessions, passes }: AccessServices,
-	grant: GrantRow,
-	open: OpenPass | null
-): Promise<DeviceLogin> {
-	const { captive_session_id: captiveSessionId, mac } = grant;
-	return {
-		user: loginUser(grant.pass_id),
-		password: open ? passes.passwordOf(open.pass) : '',
-		mac,
-		login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId),
-		maxDevices: open?.pass.max_devices ?? 1,
-		speed: open ? speedOf(open.pass) : { down: null, up: null },
-		dataLeft: open ? dataLeft(open.pass) : null
-	};
-}
+/** Compares a grant with its pass and calls the gateway; its subject is the grant. */
+export const GRANT_JOB = 'access.grant';
+/** Gateways take whole seconds: ends that differ by less are the same. */
+export const SAME_END_MS = 2_000;
+/** States of a grant that its pass wants, unless it was released. */
+const WANTED = ['granting', 'granted'] as const;
+/** States in which the gateway may let the device in. */
+const OPEN = ['granting', 'granted', 'revoking'] as const;
 
 /** Other wanted grants of the same device or user. One console can be several gateways. */
 export const findOtherGrants = async (
@@ -54,42 +24,6 @@ export const findOtherGrants = async (
 	grant: GrantRow,
 	gateway: RegisteredGateway
 ): Promise<GrantRow[]> => findSameDevice(queries, grant, await findSharingConsole(queries, gateway));
-
-/** Returns the end of the device's last pass with the same limits: a device can have several passes. */
-export async function computeDesiredEnd(
-	context: AccessWriter,
-	grant: GrantRow,
-	gateway: RegisteredGateway,
-	open: OpenPass
-): Promise<number> {
-	const own = open.untilMs + (open.kind === 'waits' ? SLACK_MS : 0);
-	const others = await findOtherPasses(context, grant, gateway);
-	// A polling gateway cannot shorten access, and time that waits may be refunded.
-	const lasting = others.filter(({ kind }) => gateway.mode !== 'poll' || kind === 'runs');
-	const same = lasting.filter(({ pass }) => isSameLimit(pass, open.pass));
-	return Math.max(own, ...same.map(({ untilMs }) => untilMs));
-}
-
-const isSameLimit = (a: OpenPass['pass'], b: OpenPass['pass']): boolean =>
-	a.speed_down_kbps === b.speed_down_kbps &&
-	a.speed_up_kbps === b.speed_up_kbps &&
-	a.data_limit_mb === null &&
-	b.data_limit_mb === null;
-
-/** Returns other open passes that want the same device, or user, online at the gateway. */
-async function findOtherPasses(
-	context: AccessWriter,
-	grant: GrantRow,
-	gateway: RegisteredGateway
-): Promise<OpenPass[]> {
-	const { database, clock } = context;
-	const open: OpenPass[] = [];
-	for (const { pass_id: passId } of await findOtherGrants(database.db, grant, gateway)) {
-		const other = await openPass(database.db, passId, clock.now());
-		if (other) open.push(other);
-	}
-	return open;
-}
 
 /** A device at a gateway, with its captive session; or a user, without address and captive session. */
 type GrantSubject = Pick<GrantRow, 'gateway_id' | 'mac' | 'captive_session_id'>;
@@ -185,260 +119,11 @@ export async function scheduleRevokes(
 	}
 }
 
-/** Interval of checks on a grant that its gateway fetches. */
-const FETCH_WAIT_MS = 5_000;
-
-/**
- * Handles GRANT_JOB. If another run has taken over, the gateway may have carried out a call of this one after the calls of
- * that one: it is called again.
- */
-export const runGrantJob = (context: AccessJob, id: number): Promise<number | null> =>
-	repairIfLost(applyGrant(context, id), () =>
-		context.database.unfenced.transact(async (trx) => {
-			const now = context.clock.now();
-			await requestAgain(context, trx, { id });
-			await revokeAgain(trx, id, now);
-			await context.jobs.schedule(trx, GRANT_JOB, id, now);
-		})
-	);
-
-/**
- * Brings a gateway to what the pass wants: grants or revokes.
- *
- * Purpose: compares the pass with the state that the gateway confirmed, and calls it until both match.
- * States: paid -> `granting` -> `granted`; over, ended, moved or refunded -> `revoking` -> `revoked`,
- * or `failed` when Airtill gives up.
- * Guarantees: the request is stored before the call, so a process may die at any point.
- * @returns when to run again (ms since the epoch), or null when the grant is over
- */
-export async function applyGrant(context: AccessWriter, id: number): Promise<number | null> {
-	const { database, clock, gateways, concurrencyLimit } = context;
-	const grant = await findGrant(database.db, id);
-	if (!grant || grant.state === 'revoked' || grant.state === 'failed') return null;
-	const gateway = await findGatewayById(gateways, grant.gateway_id);
-	if (!gateway) return null;
-	// With another AIRTILL_SECRET its credentials do not open.
-	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
-	/** null: no pass wants the grant, so it is revoked. */
-	const pass = isWanted(grant) ? await openPass(database.db, grant.pass_id, clock.now()) : null;
-	const work = () =>
-		pass ? grantAtGateway(context, grant, gateway, pass) : revokeAtGateway(context, grant, gateway);
-	if (!findController(gateway)) return work();
-	return concurrencyLimit.run({ kind: GRANT_JOB, id, gateway, isBuyer: pass?.kind === 'waits' }, work);
-}
-
-/** Sends the desired end to a gateway that has not confirmed it. Returns when to run again. */
-async function grantAtGateway(
-	context: AccessWriter,
-	grant: GrantRow,
-	gateway: RegisteredGateway,
-	open: OpenPass
-): Promise<number | null> {
-	const { database, clock } = context;
-	const isWaiting = open.kind === 'waits';
-	const endMs = await computeDesiredEnd(context, grant, gateway, open);
-	const { id, revision, requested_end_at: requested } = grant;
-	const isCurrent = requested !== null && requested >= endMs && requested <= endMs + SLACK_MS;
-	const isConfirmed = grant.state === 'granted' && isCurrent;
-	if (isConfirmed && !isWaiting) return readUsage(context, grant, gateway, open);
-	const controller = findController(gateway);
-	if (!controller) return awaitFetch(context, grant, open);
-	// Counts first: a request delays the next read, and a buyer who reloads must not keep us from counting.
-	const mayRead = grant.confirmed_end_at !== null && gateway.unresponsiveSince === null;
-	const pass = mayRead ? await countUsage(context, grant, gateway, open) : open;
-	// Its data is used up: the next run revokes.
-	if (!pass) return clock.now();
-	// Stored before the call: after a crash, the next job knows that an answer may be missing.
-	const now = clock.now();
-	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;
-	// Unless it was requested again meanwhile.
-	if (!(await database.write((trx) => changeWantedGrant(trx, { id, revision }, to)))) return now;
-	const login = await buildLogin(context, grant, pass);
-	const result = await callGateway(context, gateway, () =>
-		controller.connect(login, endMs, gateway, context.transport)
-	);
-	if (!(result instanceof Unavailable)) {
-		// null: requested again, or released, meanwhile.
-		const next = (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
-		return Math.min(next, computeNextRead(context, gateway, pass));
-	}
-	await recordFailure(context, grant, gateway, result);
-	const again = clock.now() + computeBackoffMs(grant, gateway, isWaiting);
-	return isWaiting ? again : Math.min(again, pass.untilMs);
-}
-
-/** Waits until the gateway fetches the grant, also for the new end of an online device. */
-async function awaitFetch({ database, clock }: AccessWriter, grant: GrantRow, pass: OpenPass) {
-	const { id, revision, state } = grant;
-	// Unless it was confirmed meanwhile: then it has its end.
-	if (state === 'granted')
-		await database.write((trx) => changeWantedGrant(trx, { id, revision, state }, { state: 'granting' }));
-	const again = clock.now() + FETCH_WAIT_MS;
-	return pass.kind === 'waits' ? again : Math.min(again, pass.untilMs);
-}
-
-/**
- * Stores a confirmed end and starts the time of a waiting buyer.
- * @returns when to run again, or null when the request does not count any more
- */
-export async function confirmGrant(
-	context: AccessWriter,
-	grant: GrantRow,
-	open: OpenPass,
-	endMs: number
-): Promise<number | null> {
-	const { clock, jobs, sessions, passes } = context;
-	const { id, revision, pass_id: passId } = grant;
-	return context.database.transact(async (trx) => {
-		const now = clock.now();
-		const to = {
-			state: 'granted',
-			requested_end_at: endMs,
-			confirmed_end_at: endMs,
-			granted_at: grant.granted_at ?? now,
-			// The gateway may still carry out a request with a lost answer, even one of a dead process. A
-			// device that is disconnected next is therefore disconnected twice.
-			unanswered_at: grant.attempts > 0 ? now : grant.unanswered_at,
-			attempts: 0,
-			last_error: null,
-			updated_at: now
-		} as const;
-		if (!(await changeWantedGrant(trx, { id, revision }, to))) {
-			// Meanwhile the grant was requested again, or released and perhaps revoked.
-			await revokeAgain(trx, id, now);
-			await jobs.schedule(trx, GRANT_JOB, id, now);
-			return null;
-		}
-		if (open.kind === 'runs' || !(await isAwaited(context, trx, grant, open))) return open.untilMs;
-		// Another gateway may have started the time with another end.
-		if (!(await sessions.startTime(trx, await passes.findOrThrow(trx, passId)))) return now;
-		for (const other of await findOpenGrants(trx, passId)) {
-			if (other.id !== id) await jobs.schedule(trx, GRANT_JOB, other.id, now);
-		}
-		return (await passes.findOrThrow(trx, passId)).ends_at;
-	});
-}
-
-/** Whether this grant starts the time: only one at the buyer's own gateway does, if there is one. */
-async function isAwaited(
-	context: AccessServices,
-	trx: Tx,
-	grant: GrantRow,
-	{ pass }: OpenPass
-): Promise<boolean> {
-	const newest = await findNewestDevice(context, trx, pass);
-	if (!newest || newest.gateway_id === grant.gateway_id) return true;
-	const open = await findOpenGrants(trx, pass.id);
-	return !open.some((one) => one.gateway_id === newest.gateway_id && one.released_at === null);
-}
-
-/** Retries continue for this long after the end that the gateway knows. */
-const REVOKE_MS = 24 * 60 * 60 * 1000;
-/** For users, whose unused time does not run down at the gateway: a router repair may take this long. */
-const REVOKE_USER_MS = 90 * REVOKE_MS;
-/** Retry interval for users after the first day. */
-const SELDOM_MS = 60 * 60 * 1000;
-/** A gateway may carry out a request this late after a lost answer. Then it is revoked once more. */
-const LATE_MS = 60_000;
-
-/** Disconnects the device or user of a grant. Returns when to run again, or null when done or given up. */
-async function revokeAtGateway(
-	context: AccessWriter,
-	grant: GrantRow,
-	gateway: RegisteredGateway
-): Promise<number | null> {
-	const { database, clock } = context;
-	const now = clock.now();
-	const isRevoking = await database.transact(async (trx) => {
-		// Time given since the pass was read keeps the grant; its job is due again.
-		if (isWanted(grant) && (await openPass(trx, grant.pass_id, clock.now()))) return false;
-		return changeOpenGrant(trx, grant.id, { state: 'revoking', updated_at: now });
-	});
-	if (!isRevoking) return null;
-	// A device that another pass holds stays online; so does a user that was revoked before and is wanted again.
-	const mayStay = grant.mac !== null || grant.revoked_at !== null;
-	const stays = mayStay && (await findOtherPasses(context, grant, gateway)).length > 0;
-	const result = stays ? 'done' : await callRevoke(context, grant, gateway);
-	// A request with a shorter end does not end what was confirmed before.
-	const endsItselfAt = Math.max(grant.requested_end_at ?? grant.created_at, grant.confirmed_end_at ?? 0);
-	if (result instanceof Unavailable) {
-		await recordFailure(context, grant, gateway, result);
-		return retryRevoke(context, grant, gateway, endsItselfAt);
-	}
-	// The gateway ends the access itself. An absent device may return before that.
-	if (result === 'impossible' && endsItselfAt > now) {
-		return findController(gateway) ? Math.min(endsItselfAt, now + MAX_BACKOFF_MS) : endsItselfAt;
-	}
-	// `now` is from before the call: the gateway may carry out the late request during it.
-	const lateAt = (grant.unanswered_at ?? -Infinity) + LATE_MS;
-	const isOver = stays || lateAt <= now;
-	await recordRevoked(context, grant, gateway, isOver ? 'revoked' : 'revoking');
-	return isOver ? null : lateAt;
-}
-
-async function callRevoke(
-	context: AccessWriter,
-	grant: GrantRow,
-	gateway: RegisteredGateway
-): Promise<CommandResult | Unavailable> {
-	const controller = findController(gateway);
-	if (!controller) return 'impossible';
-	// A pass that goes on elsewhere has used this data. The gateway may forget it.
-	const open = await openPass(context.database.db, grant.pass_id, context.clock.now());
-	if (open && gateway.unresponsiveSince === null) await countUsage(context, grant, gateway, open);
-	const login = await buildLogin(context, grant, null);
-	return callGateway(context, gateway, () => controller.disconnect(login, gateway, context.transport));
-}
-
-async function retryRevoke(
-	{ database, clock, log }: AccessWriter,
-	grant: GrantRow,
-	gateway: RegisteredGateway,
-	endsItselfAt: number
-): Promise<number | null> {
-	const now = clock.now();
-	const overMs = now - endsItselfAt;
-	if (overMs < REVOKE_MS) return now + computeBackoffMs(grant, gateway, false);
-	if (grant.mac === null && overMs < REVOKE_USER_MS) return now + SELDOM_MS;
-	await database.write((trx) => changeOpenGrant(trx, grant.id, { state: 'failed', updated_at: now }));
-	log.error({ gateway: gateway.name, grant: grant.id }, 'could not disconnect a device');
-	return null;
-}
-
-/**
- * Requests other passes of the device again, because they may have been disconnected with it.
- * @param state `revoking` to revoke again when no late request is possible
- */
-async function recordRevoked(
-	context: AccessWriter,
-	grant: GrantRow,
-	gateway: RegisteredGateway,
-	state: 'revoking' | 'revoked'
-): Promise<void> {
-	const { clock } = context;
-	await context.database.transact(async (trx) => {
-		const now = clock.now();
-		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
-		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
-		await changeOpenGrant(trx, grant.id, to);
-		for (const other of await findOtherGrants(trx, grant, gateway)) {
-			await requestAgain(context, trx, { id: other.id });
-		}
-	});
-}
-
-export type GrantRow = Selectable<GrantsTable>;
-
 const insertGrant = (queries: Queries, grant: Insertable<GrantsTable>): Promise<GrantRow> =>
 	queries.insertInto('grants').values(grant).returningAll().executeTakeFirstOrThrow();
 
 export const findGrant = (queries: Reads, id: number): Promise<GrantRow | null> =>
 	first(queries.selectFrom('grants').selectAll().where('id', '=', id));
-
-/** States of a grant that its pass wants, unless it was released. */
-const WANTED = ['granting', 'granted'] as const;
-/** States in which the gateway may let the device in. */
-const OPEN = ['granting', 'granted', 'revoking'] as const;
 
 export const findOpenGrants = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries
@@ -484,7 +169,7 @@ export async function changeWantedGrant(
 }
 
 /** Revokes a grant that its gateway may have carried out late, unless the pass wants it. */
-const revokeAgain = (queries: Queries, id: number, now: number) =>
+export const revokeAgain = (queries: Queries, id: number, now: number) =>
 	queries
 		.updateTable('grants')
 		.set({ state: 'revoking', unanswered_at: now, updated_at: now })
@@ -564,7 +249,7 @@ export async function hasMovedIn(
 export const listOtherMacs = (grants: readonly Pick<GrantRow, 'mac'>[], mac: string): Set<string> =>
 	new Set(grants.flatMap((grant) => (grant.mac === null || grant.mac === mac ? [] : [grant.mac])));
 
-const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>
+export const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>
 	releasedAt === null && state !== 'revoking';
 
 /** Returns the ids of the grants that the gateway may carry out. */

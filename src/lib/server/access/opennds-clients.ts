@@ -1,16 +1,25 @@
+import { type AccessContext } from './provisioning.ts';
+import { type RegisteredGateway } from '../gateways/gateways.ts';
+import { type Speed, type DeviceLogin } from '../gateways/gateway.ts';
+import { takeSlot, findSlot, changeSlot, findDevices } from './device-slots.ts';
+import { countData, buildLogin, computeDesiredEnd, confirmGrant, SLACK_MS } from './gateway-calls.ts';
+import {
+	findWaitingGrants,
+	findReturnedGrants,
+	type GrantRow,
+	changeWantedGrant,
+	findNewestWaitingGrants,
+	GRANT_JOB,
+	findGrants,
+	setConfirmedEnd,
+	findOpenGrants
+} from './grants.ts';
 import { dataLeft } from '../../domain/data-limit.ts';
 import { MINUTE_MS } from '../../domain/time/time.ts';
 import { passOfUser } from '../../domain/wifi/pass-username.ts';
 import type { Tx } from '../db/database.ts';
-import type { DeviceLogin, Speed } from '../gateways/gateway.ts';
-import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { sha256 } from '../platform/secrets.ts';
-import { changeSlot, findSlot, takeSlot } from './device-slots.ts';
 import { openPass, passState, speedOf } from '../passes/passes.ts';
-import { type AccessContext, countData, findDevices } from './provisioning.ts';
-import { GRANT_JOB } from './job-kinds.ts';
-import * as store from './grants.ts';
-import { confirmGrant, computeDesiredEnd, buildLogin, SLACK_MS } from './grants.ts';
 
 /** GNU wget of earlier scripts repeats a report 20 times, for about seven minutes, if the response is lost. */
 const REPEATED_MS = 15 * MINUTE_MS;
@@ -128,13 +137,13 @@ export async function fetchGrants(
 ): Promise<FetchedGrant[]> {
 	const { db } = context.database;
 	const found: FetchedGrant[] = [];
-	for (const grant of await store.findWaitingGrants(db, gateway.id, MAX_LOOKED_AT)) {
+	for (const grant of await findWaitingGrants(db, gateway.id, MAX_LOOKED_AT)) {
 		if (found.length >= limit) break;
 		const fetched = await fetchGrant(context, gateway, grant);
 		if (fetched) found.push(fetched);
 	}
 	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
-	for (const grant of await store.findReturnedGrants(db, lately, limit - found.length)) {
+	for (const grant of await findReturnedGrants(db, lately, limit - found.length)) {
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
 		const device = await buildLogin(context, grant, pass);
@@ -147,7 +156,7 @@ export async function fetchGrants(
 async function fetchGrant(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	grant: store.GrantRow
+	grant: GrantRow
 ): Promise<FetchedGrant | null> {
 	const { database, clock } = context;
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
@@ -157,12 +166,12 @@ async function fetchGrant(
 	const updated_at = clock.now();
 	const { hid } = device.login;
 	if (hid === undefined) {
-		await store.changeWantedGrant(database.db, from, { updated_at });
+		await changeWantedGrant(database.db, from, { updated_at });
 		return null;
 	}
 	const untilMs = await computeDesiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
-	return (await store.changeWantedGrant(database.db, from, to)) ? { ...device, hid, untilMs } : null;
+	return (await changeWantedGrant(database.db, from, to)) ? { ...device, hid, untilMs } : null;
 }
 
 /**
@@ -177,7 +186,7 @@ async function confirmFetched(
 ): Promise<number[]> {
 	const { db } = context.database;
 	const left: number[] = [];
-	for (const grant of await store.findNewestWaitingGrants(db, gateway.id, MAX_UNCONFIRMED)) {
+	for (const grant of await findNewestWaitingGrants(db, gateway.id, MAX_UNCONFIRMED)) {
 		const { id, pass_id: passId, requested_end_at: sent } = grant;
 		if (!(await isOfDevice(context, grant, hid))) continue;
 		const pass = await openPass(db, passId, context.clock.now());
@@ -190,7 +199,7 @@ async function confirmFetched(
 
 const isOfDevice = async (
 	{ captiveSessions }: AccessContext,
-	{ captive_session_id: captiveSessionId }: store.GrantRow,
+	{ captive_session_id: captiveSessionId }: GrantRow,
 	hid: string
 ): Promise<boolean> =>
 	captiveSessionId !== null && (await captiveSessions.loginOf(captiveSessionId))['hid'] === hid;
@@ -207,7 +216,7 @@ async function confirmPass(
 	{ passId, hid, mac }: { passId: number; hid: string; mac: string }
 ): Promise<boolean> {
 	const { database, clock, jobs, passes, sessions } = context;
-	const grants = (await store.findGrants(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
+	const grants = (await findGrants(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
 	let reported = grants.at(-1);
 	for (const grant of grants) if (await isOfDevice(context, grant, hid)) reported = grant;
 	if (!reported) return false;
@@ -226,9 +235,8 @@ async function confirmPass(
 		}
 		const isConfirmed = grants.some((one) => (one.confirmed_end_at ?? 0) > now + SLACK_MS);
 		if (open.kind === 'runs' && isConfirmed && !hasLeft) return true;
-		await store.setConfirmedEnd(trx, grantId, endsAt);
-		for (const { id } of await store.findOpenGrants(trx, passId))
-			await jobs.schedule(trx, GRANT_JOB, id, now);
+		await setConfirmedEnd(trx, grantId, endsAt);
+		for (const { id } of await findOpenGrants(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 		return true;
 	});
 }

@@ -1,54 +1,59 @@
+import {
+	type Gateways,
+	type RegisteredGateway,
+	findGatewaysOfRouter,
+	namesDevices,
+	findSharingConsole
+} from '../gateways/gateways.ts';
+import { type GatewayTransport } from '../gateways/gateway.ts';
+import { type ConcurrencyLimit } from './gateway-calls.ts';
+import { type PskCandidates } from './radius-login.ts';
+import {
+	type BroughtDevice,
+	findDevices,
+	findNewestDevice,
+	findSlotsInUse,
+	findAllSlots,
+	releaseOtherSlots,
+	takeSlot,
+	wasMovedSince,
+	hasMovedOnline,
+	computeReportWindow,
+	type SlotRow
+} from './device-slots.ts';
+import {
+	scheduleGatewayCalls,
+	describeUser,
+	requestGrant,
+	findOpenGrants,
+	scheduleRevokes,
+	requestUsers,
+	findWantedGrants,
+	listOtherMacs,
+	findGrants,
+	changeWantedGrant,
+	hasMovedIn,
+	type GrantRow,
+	SAME_END_MS
+} from './grants.ts';
 import type { Payments } from '../billing/payments.ts';
 import type { Provisioning, SessionRow, Sessions } from '../billing/sessions.ts';
 import type { Base } from '../base.ts';
 import type { CaptiveSessions, Moved } from '../gateways/captive-sessions.ts';
-import { type DeviceController, type GatewayTransport, Unavailable } from '../gateways/gateway.ts';
-import {
-	type Gateways,
-	namesDevices,
-	type RegisteredGateway,
-	UNSEEN_BYTES,
-	findGatewaysOfRouter,
-	findSharingConsole
-} from '../gateways/gateways.ts';
 import type { Offers } from '../offers.ts';
-import type { PskCandidates } from './radius/psk-candidates.ts';
 import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
-import { find, openPass, type OpenPass, type Passes, type PassRow } from '../passes/passes.ts';
-import { type ConcurrencyLimit, MAX_BACKOFF_MS, tryCall } from './gateway-calls.ts';
+import { find, type Passes, type PassRow } from '../passes/passes.ts';
 import type { Database, Queries, Tx, Writer } from '../db/database.ts';
 import type { Fenced } from '../jobs.ts';
-import { findAdapter } from '../gateways/registry.ts';
-import {
-	ACTIVATION_JOB,
-	ACTIVATION_TIMEOUT_MS,
-	AWAIT_ROUTER_JOB,
-	SAME_END_MS,
-	UNCONFIRMED_JOB
-} from './job-kinds.ts';
-import * as store from './grants.ts';
-import {
-	buildLogin,
-	findOtherGrants,
-	requestGrant,
-	requestUsers,
-	scheduleGatewayCalls,
-	scheduleRevokes,
-	describeUser
-} from './grants.ts';
-import { sql } from 'kysely';
-import {
-	type SlotRow,
-	findAllSlots,
-	computeReportWindow,
-	releaseOtherSlots,
-	findSlotsInUse,
-	takeSlot,
-	wasMovedSince
-} from './device-slots.ts';
-import { hasMovedOnline } from './connection-store.ts';
-import { dataLeft, isPossibleGrowth } from '../../domain/data-limit.ts';
-import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
+
+/** Refunds a pass that no gateway confirmed in time; its subject is the pass. */
+export const ACTIVATION_JOB = 'access.activating';
+/** Starts a pass once its router responds; its subject is the pass. Stored jobs have this kind. */
+export const AWAIT_ROUTER_JOB = 'access.sign';
+/** Refunds time that no gateway confirmed: added, or started without a device. Its subject is the session. */
+export const UNCONFIRMED_JOB = 'access.added';
+/** A gateway must confirm a paid pass within this time. Otherwise the pass is refunded. */
+export const ACTIVATION_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** For what runs in a transaction of its caller. */
 export interface ProvisioningContext extends Omit<Base, 'database'> {
@@ -82,10 +87,6 @@ export interface AccessServices extends ProvisioningContext {
 
 const needsGrants = ({ mode }: RegisteredGateway) => mode === 'push' || mode === 'poll';
 
-/** Returns null when the server does not call this gateway. */
-export const findController = ({ kind, mode }: RegisteredGateway): DeviceController | null =>
-	mode === 'push' ? findAdapter(kind).controller : null;
-
 /** Returns the gateways that need grants, for devices or users. */
 export const findTargets = async (
 	{ gateways }: { gateways: Gateways },
@@ -96,15 +97,6 @@ export const findTargets = async (
 
 const grantsDevices = (targets: readonly RegisteredGateway[], gatewayId: number): boolean =>
 	targets.some((gateway) => gateway.id === gatewayId && namesDevices(gateway));
-
-export async function findNewestDevice(
-	{ clock }: Pick<ProvisioningContext, 'clock'>,
-	trx: Tx,
-	pass: Pick<PassRow, 'id' | 'router_id'>
-): Promise<BroughtDevice | null> {
-	const [newest] = await findDevices(trx, pass, clock.now());
-	return newest ?? null;
-}
 
 /** Whether a device is at a gateway that needs no grant for it. */
 const signsInItself = (device: BroughtDevice | null, targets: readonly RegisteredGateway[]): boolean =>
@@ -167,7 +159,7 @@ export async function awaitRouter(context: AccessJob, passId: number): Promise<n
 		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
 		// If the device's gateway needs a grant, its confirmation starts the time.
 		const newest = await findNewestDevice(context, trx, pass);
-		const wanted = (await store.findOpenGrants(trx, passId)).filter((one) => one.released_at === null);
+		const wanted = (await findOpenGrants(trx, passId)).filter((one) => one.released_at === null);
 		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
 		await sessions.startTime(trx, pass);
 		return null;
@@ -202,70 +194,6 @@ export async function refundUnactivated(context: AccessJob, passId: number): Pro
 	});
 }
 
-/** With its newest captive session. */
-interface BroughtDevice {
-	captive_session_id: number;
-	gateway_id: number;
-	mac: string;
-	created_at: number;
-}
-
-/**
- * Lists the devices on which the pass was bought or opened, newest first. Includes those of a later order that should
- * have replaced it: its payment may arrive before it is cancelled.
- */
-export async function findDevices(
-	queries: Queries,
-	{ id: passId, router_id: routerId }: Pick<PassRow, 'id' | 'router_id'>,
-	now: number
-): Promise<BroughtDevice[]> {
-	const { rows } = await sql<BroughtDevice>`
-		select id as captive_session_id, gateway_id, client_mac as mac, created_at from captive_sessions
-		where client_mac is not null and bound_at is not null and expires_at > ${now}
-			and gateway_id in (select id from gateways where router_id = ${routerId})
-			and purchase_token_hash in (
-				select own.token_hash from purchases own join sessions on sessions.id = own.session_id
-					where sessions.pass_id = ${passId}
-				union
-				select later.token_hash from purchases later join sessions on sessions.id = later.replaces_session_id
-					where sessions.pass_id = ${passId}
-				union
-				select first.token_hash from purchases added
-					join sessions on sessions.id = added.session_id
-					join purchases first on first.id = added.extends_purchase_id
-					where sessions.pass_id = ${passId})
-		order by bound_at desc, id desc limit ${MAX_ROWS}`.execute(queries);
-	const seen = new Set<string>();
-	return rows.filter(({ gateway_id, mac }) => {
-		const key = `${gateway_id} ${mac}`;
-		return !seen.has(key) && seen.add(key);
-	});
-}
-
-const MAX_ROWS = 20;
-
-/** Lists the passes that run or wait for a gateway, oldest first. Includes added time and a replaced order. */
-export async function findPassesOfPurchase(
-	queries: Queries,
-	tokenHash: string,
-	now: number
-): Promise<PassRow[]> {
-	const { rows } = await sql<PassRow>`
-		select passes.* from passes
-		where (passes.activating_until is not null or passes.ends_at > ${now})
-			and passes.password_sealed is not null and passes.id in (
-			select pass_id from sessions where id in (
-				select session_id from purchases where token_hash = ${tokenHash}
-				union
-				select replaces_session_id from purchases where token_hash = ${tokenHash}
-				union
-				select added.session_id from purchases added
-					join purchases first on first.id = added.extends_purchase_id
-					where first.token_hash = ${tokenHash}))
-		order by passes.id limit ${MAX_ROWS}`.execute(queries);
-	return rows;
-}
-
 /**
  * Lets in the device on which a purchase was opened, if the pass has a free slot. Requests a user again,
  * because the gateway that sent the device may have lost it.
@@ -287,12 +215,12 @@ export async function letInDevice(
 	const newest = brought.find((one) => grantsDevices(targets, one.gateway_id));
 	if (!newest) return;
 	const { captive_session_id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
-	const wanted = await store.findWantedGrants(trx, pass.id);
+	const wanted = await findWantedGrants(trx, pass.id);
 	const own = wanted.find((one) => one.mac === mac && one.gateway_id === gatewayId);
 	if (own && (isOnline || own.captive_session_id === captiveSessionId)) return;
 	// Also for a device with a grant: at openNDS level 4 another device can claim its MAC address.
 	const inUse = await findSlotsInUse(trx, pass.id, clock.now());
-	if (store.listOtherMacs([...wanted, ...inUse], mac).size >= pass.max_devices) return;
+	if (listOtherMacs([...wanted, ...inUse], mac).size >= pass.max_devices) return;
 	// Otherwise a gateway without grants may have let a device in.
 	const needGrants = brought.every((one) => grantsDevices(targets, one.gateway_id));
 	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {
@@ -313,7 +241,7 @@ const isAsBefore = (
 ) => targets.some(({ id, updatedAt }) => id === gatewayId && startsAt !== null && updatedAt <= startsAt);
 
 const hasBeenIn = async (trx: Tx, passId: number): Promise<boolean> =>
-	(await findAllSlots(trx, passId)).length > 0 || (await store.findGrants(trx, passId)).length > 0;
+	(await findAllSlots(trx, passId)).length > 0 || (await findGrants(trx, passId)).length > 0;
 
 /**
  * Some gateways cannot disconnect the old device, so it stays online beside the new one. There a pass moves
@@ -344,9 +272,9 @@ export async function movePass(
 	const gateway = all.find(({ id }) => id === newest.gateway_id);
 	const others = { passId: pass.id, exceptMac: newest.mac };
 	if (await isTooSoon(trx, others, all, gateway, now)) return 'too_soon';
-	for (const { id, mac, gateway_id: gatewayId } of await store.findOpenGrants(trx, pass.id)) {
+	for (const { id, mac, gateway_id: gatewayId } of await findOpenGrants(trx, pass.id)) {
 		if (mac === newest.mac && gatewayId === newest.gateway_id) continue;
-		const released = await store.changeWantedGrant(trx, { id }, { released_at: now, updated_at: now });
+		const released = await changeWantedGrant(trx, { id }, { released_at: now, updated_at: now });
 		// Revoking a user disconnects all its devices; the new one may sign in as the same user.
 		if (released && mac === null) await requestGrant(context, trx, pass.id, describeUser(gatewayId));
 	}
@@ -369,7 +297,7 @@ async function findDevicesBeside(
 	{ mac, created_at: cameAt }: { mac: string; created_at: number }
 ): Promise<{ isReleased: boolean }[]> {
 	const slots = await findAllSlots(trx, passId);
-	const grants = await store.findGrants(trx, passId);
+	const grants = await findGrants(trx, passId);
 	return [
 		...slots.filter((one) => one.mac !== mac),
 		...grants.filter((one) => (one.mac === null ? one.created_at < cameAt : one.mac !== mac))
@@ -387,103 +315,8 @@ async function isTooSoon(
 	if (own?.mode === 'browser' && (await wasMovedSince(trx, passId, since))) return true;
 	// Gateways that poll never disconnect a device.
 	const polling = all.filter((one) => one.mode === 'poll').map(({ id }) => id);
-	if (await store.hasMovedIn(trx, { passId, gatewayIds: polling, since }, now)) return true;
+	if (await hasMovedIn(trx, { passId, gatewayIds: polling, since }, now)) return true;
 	return hasMovedOnline(trx, { passId, exceptMac }, computeReportWindow(now));
-}
-
-/** Intervals between reads of a counter: shorter when little is left. */
-const READ_MS = { most: 60_000, least: 15_000 };
-
-/**
- * Adds data that a device has used since its last report, and ends the pass at its data limit. Runs in the
- * transaction that stores the counter, so that nothing counts twice.
- */
-export async function countData(
-	{ passes, sessions }: AccessServices,
-	trx: Tx,
-	passId: number,
-	bytes: number
-): Promise<void> {
-	if (bytes > 0 && (await passes.addUsedData(trx, passId, bytes))) await sessions.endAtDataLimit(trx, passId);
-}
-
-/**
- * Reads the counter of a device, or user, whose pass has a data limit. Without an answer nothing changes.
- * @returns when to read again (ms since the epoch), at the latest at the end of the pass
- */
-export async function readUsage(
-	context: AccessWriter,
-	grant: store.GrantRow,
-	gateway: RegisteredGateway,
-	open: OpenPass
-): Promise<number> {
-	const current = await countUsage(context, grant, gateway, open);
-	return current
-		? Math.min(current.untilMs, computeNextRead(context, gateway, current))
-		: context.clock.now();
-}
-
-/** Counts what a device, or user, has used since the last read. Returns its pass as it is then; null if it is over. */
-export async function countUsage(
-	context: AccessWriter,
-	grant: store.GrantRow,
-	gateway: RegisteredGateway,
-	open: OpenPass
-): Promise<OpenPass | null> {
-	const { database, gateways, clock, transport } = context;
-	const controller = findController(gateway);
-	if (!controller || open.pass.data_limit_mb === null) return open;
-	const login = await buildLogin(context, grant, open);
-	const counter = await tryCall(context, gateway, () => controller.usage(login, gateway, transport));
-	if (counter instanceof Unavailable) return open;
-	// A read says nothing about the trouble with what was sent.
-	await recordStatus(gateways, gateway, { seen: true });
-	if (counter === null) return open;
-	await context.database.transact(async (trx) => {
-		const own = await store.findGrant(trx, grant.id);
-		// Counted meanwhile, perhaps from a newer counter: this one would look as if it had begun again.
-		if (own?.data_reported_at !== grant.data_reported_at) return;
-		await countGrants(context, trx, [own, ...(await findOtherGrants(trx, own, gateway))], counter);
-	});
-	return openPass(database.db, grant.pass_id, clock.now());
-}
-
-/** Returns when a counter must be read: before a fast device can have used all that is left. */
-export function computeNextRead(
-	{ clock }: AccessServices,
-	gateway: RegisteredGateway,
-	{ pass }: Pick<OpenPass, 'pass'>
-): number {
-	const left = dataLeft(pass);
-	if (left === null || !findController(gateway)) return Infinity;
-	// Buyers at gateways in trouble share the slots for calls.
-	if (gateway.unresponsiveSince !== null) return clock.now() + MAX_BACKOFF_MS;
-	const ms = Math.floor((left / UNSEEN_BYTES) * READ_MS.least);
-	return clock.now() + Math.min(READ_MS.most, Math.max(READ_MS.least, ms));
-}
-
-/**
- * Counts the data of a device whose gateway keeps a counter per device (bytes up and down together), once for all its
- * grants: for the one granted last. A smaller counter than the last one has started again at 0. Ignores a counter that
- * cannot be.
- */
-async function countGrants(
-	context: AccessServices,
-	trx: Tx,
-	grants: readonly [store.GrantRow, ...store.GrantRow[]],
-	counter: number
-): Promise<void> {
-	const now = context.clock.now();
-	const latest = (at: (grant: store.GrantRow) => number | null) =>
-		grants.reduce((one, other) => ((at(other) ?? 0) > (at(one) ?? 0) ? other : one));
-	const grant = latest((one) => one.granted_at);
-	const read = latest((one) => one.data_reported_at);
-	const growth = counter < read.data_bytes ? counter : counter - read.data_bytes;
-	const since = read.data_reported_at ?? grant.granted_at ?? grant.created_at;
-	if (!Number.isSafeInteger(counter) || counter < 0 || !isPossibleGrowth(growth, now - since)) return;
-	const to = { data_bytes: counter, data_reported_at: now };
-	for (const { id } of grants) await store.changeOpenGrant(trx, id, to);
-	await countData(context, trx, grant.pass_id, growth);
 }
 
 /** Stops waiting for the gateway this long before the end of the time. */
@@ -504,7 +337,7 @@ export async function refundUnconfirmed(context: AccessJob, sessionId: number): 
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;
 		// All jobs wake when the clock is set back.
-		const [first] = await store.findGrants(trx, passId);
+		const [first] = await findGrants(trx, passId);
 		const lookAt = Math.max(startsAt, first?.created_at ?? 0) + ACTIVATION_TIMEOUT_MS;
 		if (clock.now() < lookAt) return lookAt;
 		// Only paid time is refunded: a gateway may miss the end of free time.
@@ -545,7 +378,7 @@ async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promis
 	const [newest] = await findDevices(trx, { id: passId, router_id: routerId }, context.clock.now());
 	const own = gateways.find(({ id }) => id === newest?.gateway_id);
 	if (own && !needsGrants(own)) return true;
-	const grants = await store.findGrants(trx, passId);
+	const grants = await findGrants(trx, passId);
 	if (grants.length === 0) return true;
 	const sharing = own ? await findSharingConsole(trx, own) : [];
 	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
@@ -554,7 +387,7 @@ async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promis
 	// first time may have begun anywhere.
 	const isAnywhere = startsAt === passStart || atOwn.length === 0;
 	const polling = gateways.filter(({ mode }) => mode === 'poll').map(({ id }) => id);
-	const counts = (grant: store.GrantRow) =>
+	const counts = (grant: GrantRow) =>
 		isAnywhere || atOwn.includes(grant) || polling.includes(grant.gateway_id);
 	if (grants.some((grant) => counts(grant) && isConfirmed(grant, time))) return true;
 	// A device may be, or have been, online at a gateway without grants. If that sends no reports, the sign-in counts.
@@ -562,5 +395,5 @@ async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promis
 	return (await findAllSlots(trx, passId)).some((slot) => lastSign(slot) > startsAt);
 }
 
-const isConfirmed = ({ confirmed_end_at: at }: store.GrantRow, { expiresAt }: Pick<PaidTime, 'expiresAt'>) =>
+const isConfirmed = ({ confirmed_end_at: at }: GrantRow, { expiresAt }: Pick<PaidTime, 'expiresAt'>) =>
 	(at ?? 0) >= expiresAt - SAME_END_MS;

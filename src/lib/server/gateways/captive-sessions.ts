@@ -10,20 +10,25 @@ import {
 	Unavailable,
 	entryShape
 } from './gateway.ts';
-import type { Gateways } from './gateways.ts';
-import { type RegisteredGateway, namesDevices, signsInBrowser } from './gateway-record.ts';
-import { findAdapter, buildStartAddress } from './registry.ts';
+import {
+	type Gateways,
+	type RegisteredGateway,
+	buildStartAddress,
+	findAdapter,
+	findClaims,
+	findGatewayById,
+	namesDevices,
+	signsInBrowser
+} from './gateways.ts';
 import { DAY_MS, HOUR_MS } from '#lib/domain/time/time.ts';
 import { z } from 'zod';
 import { CAPTIVE_SESSION_ID_PATTERN, captiveSessionId } from '#lib/server/platform/ids.ts';
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 import type { Queries } from '#lib/server/db/database.ts';
-import * as gatewayStore from './store.ts';
+import * as gatewayStore from './gateways.ts';
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { CaptiveSessionsTable } from '#lib/server/db/schema.ts';
-import { findClaims } from './access-points.ts';
-import { findGatewayById } from './gateways.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 interface CaptiveSessionAccess {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
-import { checkSize, parseClientMac, readField, classifyProblem, parseWebAddress } from './fields.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
@@ -9,11 +8,16 @@ import {
 	type EntryRequest,
 	type EntryState,
 	type GatewayAdapter,
-	type GatewayFacts
+	type GatewayFacts,
+	checkSize,
+	classifyProblem,
+	formatFile,
+	parseClientMac,
+	parseWebAddress,
+	readField,
+	requireRegisteredHost
 } from './gateway.ts';
-import { requireRegisteredHost } from './fields.ts';
 import { freeRadius } from './freeradius.ts';
-import { formatFile } from './config-text.ts';
 
 /**
  * CoovaChilli's universal access method (src/redir.c).

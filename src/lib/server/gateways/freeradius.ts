@@ -1,5 +1,4 @@
-import { UNKNOWN } from './config-text.ts';
-import type { ConfigContext, ConfigPart, GatewayFacts } from './gateway.ts';
+import { type ConfigContext, type ConfigPart, type GatewayFacts, UNKNOWN } from './gateway.ts';
 
 /**
  * FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway.

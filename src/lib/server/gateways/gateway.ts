@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
-import type { PortalAddress } from './config-text.ts';
 import type { HttpOutcome, HttpRequest } from '../platform/http-client.ts';
+import { normaliseMac } from '#lib/domain/mac.ts';
+import { isIPv4 } from 'node:net';
 
 /**
  * The adapter interface for gateways.
@@ -101,7 +102,7 @@ export const entryShape = z.object({
 });
 export type Entry = z.output<typeof entryShape>;
 export type EntryState = Entry['state'];
-export type EntryProblem = NonNullable<Entry['problem']>;
+type EntryProblem = NonNullable<Entry['problem']>;
 
 /** `foreign-host`: the host is not registered. `forged`: the signature is wrong. */
 export type RefusalReason = 'missing' | 'broken' | 'too-long' | 'foreign-host' | 'forged';
@@ -232,4 +233,200 @@ export interface GatewayAdapter {
 	provesDevice?(entry: Entry, earlier: Entry, facts: GatewayFacts): boolean;
 	/** Returns the URL with which the browser signs in. @throws EntryRefused if the entry's host is not registered */
 	signInUrl?(entry: Entry, login: PassLogin, facts: GatewayFacts): string;
+}
+
+/** Characters. No real redirect is longer. */
+const MAX_ENTRY_LENGTH = 8_192;
+const MAX_URL_LENGTH = 2_048;
+
+/** @throws EntryRefused if the redirect is too long or empty */
+export function checkSize({ address, fields }: EntryRequest): void {
+	if (address.length > MAX_ENTRY_LENGTH || String(fields).length > MAX_ENTRY_LENGTH) {
+		throw new EntryRefused('too-long', `A redirect has at most ${MAX_ENTRY_LENGTH} characters`);
+	}
+	if (fields.size === 0) throw new EntryRefused('missing', 'The redirect has no fields');
+}
+
+/** Matches a missing value: RouterOS leaves `$(name)` in place, openNDS prints `(null)`. */
+const EMPTY = /^(\(null\)|\$\([\w-]+\))?$/;
+
+/** Returns the first value of a field; '' if it is missing. */
+export function readField(fields: URLSearchParams, name: string): string {
+	const value = (fields.get(name) ?? '').trim();
+	return EMPTY.test(value) ? '' : value;
+}
+
+/** Returns null for ''. @throws EntryRefused if the address is invalid */
+export function parseClientMac(text: string): string | null {
+	if (text === '') return null;
+	const mac = normaliseMac(text);
+	if (mac === null) throw new EntryRefused('broken', 'The MAC address of the client is invalid');
+	return mac;
+}
+
+export function parseWebAddress(text: string): string | null {
+	if (text === '' || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;
+	const { protocol, href } = new URL(text);
+	return protocol === 'http:' || protocol === 'https:' ? href : null;
+}
+
+export function decodeText(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
+}
+
+/** Messages of RouterOS, FreeRADIUS and CoovaChilli. The first match counts. */
+const PROBLEMS: readonly [RegExp, EntryProblem][] = [
+	[/simultaneous|no more sessions|multiple logins|device/i, 'too-many-devices'],
+	[/uptime limit|time limit|expired|session limit|no (more )?(time|data)|quota|traffic limit/i, 'time-over'],
+	[/not responding|timeout|timed out|not ready|unavailable|internal|try again/i, 'not-ready'],
+	[/invalid|password|reject|unknown user|not found|incorrect|denied/i, 'wrong-password']
+];
+
+export const classifyProblem = (message: string): EntryProblem =>
+	PROBLEMS.find(([pattern]) => pattern.test(message))?.[1] ?? 'unknown';
+
+const HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+const MAX_HOST_LENGTH = 253;
+
+/** Normalises `host` or `host:port`; null if invalid. No gateway redirects with an IPv6 address. */
+export function normaliseLoginHost(text: string): string | null {
+	const [, host = '', port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(text.trim().toLowerCase()) ?? [];
+	if (host.length > MAX_HOST_LENGTH || !HOST.test(host)) return null;
+	if (/^[\d.]+$/.test(host) && !isIPv4(host)) return null;
+	if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return null;
+	return port === undefined ? host : `${host}:${Number(port)}`;
+}
+
+/**
+ * @param address `host` or `host:port`
+ * @param defaultPort port of an address that names none
+ * @returns `host:port` @throws EntryRefused for an address that is not registered
+ */
+export function requireRegisteredHost(
+	{ loginHosts }: GatewayFacts,
+	address: string,
+	defaultPort: number
+): string {
+	const withPort = (host: string) => (host.includes(':') ? host : `${host}:${defaultPort}`);
+	const wanted = withPort(address.toLowerCase());
+	if (loginHosts.map(withPort).includes(wanted)) return wanted;
+	throw new EntryRefused('foreign-host', `${wanted} is not a registered login host`);
+}
+
+/** WISPr attributes and RouterOS count bit/s in 32 bits. */
+const MAX_KBPS = 4_294_967;
+/** The integration API takes 2 to this many kbit/s. */
+const UNIFI_MOST_KBPS = 100_000;
+
+interface Limiting {
+	kind: GatewayKind;
+	mode: ControlMode;
+	settings: GatewaySettings;
+}
+
+/** Returns the highest speed limit that a gateway takes. */
+export const computeMaxSpeedKbps = ({ kind }: Pick<Limiting, 'kind'>): number =>
+	kind === 'unifi' ? UNIFI_MOST_KBPS : MAX_KBPS;
+
+/** Returns why a gateway does not hold a limit of speed; null if it does. See src/docs/routers-and-gateways.md. */
+export function explainUnheldSpeed({ kind, mode, settings }: Limiting, kbps: number) {
+	if (mode === 'external' || kind === 'hostapd') return 'unable';
+	if (mode === 'browser' && !settings.binauthLimits) return 'needs_script';
+	return kbps > computeMaxSpeedKbps({ kind }) ? 'too_fast' : null;
+}
+
+/** As `unheldSpeed`, for a limit of data that so many devices share. */
+export function explainUnheldData({ kind, mode, settings }: Limiting, access: AccessKind, devices: number) {
+	switch (mode) {
+		case 'external':
+			return 'unable';
+		case 'radius':
+			// Only a Disconnect-Request ends all devices of a pass.
+			if (settings.nas === undefined) return 'needs_address';
+			return kind === 'hostapd' && access !== 'wpa_enterprise' ? 'needs_enterprise' : null;
+		case 'push':
+			if (kind !== 'mikrotik') return null;
+			break;
+		case 'browser':
+			if (!settings.binauthLimits) return 'needs_script';
+			break;
+		case 'poll':
+	}
+	// The gateway ends each device at what was left of the pass when that device came, and may report at its end only.
+	return devices === 1 ? null : 'one_device_only';
+}
+
+/**
+ * Bytes that a device can use between two reads of its counter, at 80 Mbit/s. A gateway that forgets the counter of a
+ * device that it ends gets this much above what is left, so that we read the counter before.
+ */
+export const UNSEEN_BYTES = 150_000_000;
+
+export const isUnlimited = ({ down, up }: Speed): boolean => down === null && up === null;
+
+/** Formats a speed as RouterOS does: from the device, then to it. Both are needed, so no limit is the highest one. */
+export const formatRouterOsRate = ({ down, up }: Speed): string => `${up ?? MAX_KBPS}k/${down ?? MAX_KBPS}k`;
+
+/** RADIUS integers have 32 bits. */
+const GIGAWORD = 2 ** 32;
+
+/** Splits an amount of data for RADIUS. The low word is never 0, which gateways read as no limit. */
+export const splitDataWords = (bytes: number): { octets: number; gigawords: number } => ({
+	octets: Math.max(1, bytes % GIGAWORD),
+	gigawords: Math.floor(bytes / GIGAWORD)
+});
+
+/**
+ * Formats the limits for openNDS: kbit/s up and down, then units of 1,024 bytes up and down; 0 is no limit. It counts
+ * each direction on its own, so each gets all that is left. Rounded up: what openNDS ends has used its limit.
+ */
+export function formatOpenndsLimits({ down, up }: Speed, dataLeft: number | null): string {
+	const quota = dataLeft === null ? 0 : Math.max(1, Math.ceil(dataLeft / 1_024));
+	return `${up ?? 0} ${down ?? 0} ${quota} ${quota}`;
+}
+
+/** Placeholders for unknown addresses. Gateways reject them, so an unfinished file fails at import. */
+export const UNKNOWN = {
+	machine: 'THIS-MACHINE',
+	radius: 'ADDRESS-OF-RADIUS',
+	gateway: 'ADDRESS-OF-GATEWAY',
+	airtill: 'ADDRESS-OF-AIRTILL'
+} as const;
+
+const MEANINGS: Record<keyof typeof UNKNOWN, string> = {
+	machine: 'the address of this installation (or set ORIGIN)',
+	radius: 'the address at which the gateway reaches the RADIUS server (or use --radius-server)',
+	gateway: 'the address from which the gateway sends RADIUS requests (register it with --nas)',
+	airtill: 'the address from which Airtill sends Disconnect-Requests'
+};
+
+/** Returns the placeholders in a text, and what to put there. */
+export const findPlaceholders = (text: string): { name: string; what: string }[] =>
+	Object.entries(UNKNOWN).flatMap(([key, name]) =>
+		text.includes(name) ? [{ name, what: MEANINGS[key as keyof typeof UNKNOWN] }] : []
+	);
+
+/** Returns the text of a file, with comments about its placeholders after the first line. */
+export function formatFile(firstLine: string, lines: readonly string[]): string {
+	const text = lines.join('\n');
+	const notes = findPlaceholders(text).map(({ name, what }) => `# ${name}: ${what}.`);
+	return `${[firstLine, ...notes, text].join('\n')}\n`;
+}
+
+/** The address at which devices reach this installation; `port` is '' for the protocol's default. */
+export type PortalAddress = ReturnType<typeof parsePortalAddress>;
+
+export function parsePortalAddress({ origin: text, port: ownPort }: { origin: string | null; port: number }) {
+	if (text !== null) {
+		const { origin, protocol, hostname, port } = new URL(text);
+		return { origin, protocol, hostname, port };
+	}
+	// A URL would lower-case the placeholder.
+	const port = ownPort === 80 ? '' : String(ownPort);
+	const origin = `http://${UNKNOWN.machine}${port === '' ? '' : `:${port}`}`;
+	return { origin, protocol: 'http:', hostname: UNKNOWN.machine, port };
 }

@@ -3,10 +3,11 @@ import {
 	type ConfigPart,
 	EntryRefused,
 	type GatewayAdapter,
-	type GatewayFacts
+	type GatewayFacts,
+	UNKNOWN,
+	formatFile
 } from './gateway.ts';
 import { freeRadius } from './freeradius.ts';
-import { UNKNOWN, formatFile } from './config-text.ts';
 
 /**
  * Access points that ask a RADIUS server and have no captive portal: hostapd, OpenWrt, enterprise models. A

@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import {
-	checkSize,
-	parseClientMac,
-	decodeText,
-	readField,
-	classifyProblem,
-	parseWebAddress
-} from './fields.ts';
-import {
 	type ConfigContext,
 	type ConfigPart,
 	type DeviceController,
@@ -18,14 +10,21 @@ import {
 	type GatewayAdapter,
 	type GatewayFacts,
 	type GatewayTransport,
-	Unavailable
+	Unavailable,
+	checkSize,
+	classifyProblem,
+	decodeText,
+	findPlaceholders,
+	formatRouterOsRate,
+	isUnlimited,
+	parseClientMac,
+	parseWebAddress,
+	readField,
+	requireRegisteredHost
 } from './gateway.ts';
-import { requireRegisteredHost } from './fields.ts';
 import { z } from 'zod';
-import { isUnlimited, formatRouterOsRate } from './held-limits.ts';
 import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';
 import { freeRadius } from './freeradius.ts';
-import { findPlaceholders } from './config-text.ts';
 
 /**
  * MikroTik hotspot (help.mikrotik.com, "HotSpot customisation").

@@ -1,21 +1,42 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { normaliseLoginHost } from './fields.ts';
-import { GATEWAY_KINDS, type GatewayCredentials, type GatewayKind, type GatewaySettings } from './gateway.ts';
-import { findAdapter } from './registry.ts';
+import {
+	GATEWAY_KINDS,
+	type GatewayCredentials,
+	type GatewayKind,
+	type GatewaySettings,
+	normaliseLoginHost
+} from './gateway.ts';
+import * as store from './gateways.ts';
+import {
+	type Gateways,
+	type RegisteredGateway,
+	createGatewayKey,
+	decideGeneratedCredentials,
+	findAdapter,
+	findGatewaysOfSite,
+	isSite,
+	openGateway,
+	readSettings,
+	refuseUnreadable,
+	sealCredentials,
+	sealSecret,
+	usesRadius
+} from './gateways.ts';
 import { type FieldProblem, InputError, type Report } from '#lib/server/platform/errors.ts';
 import { withoutNulls } from '#lib/server/db/queries.ts';
-import { decideGeneratedCredentials, isSite, type RegisteredGateway, usesRadius } from './gateway-record.ts';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '#lib/domain/ip-address.ts';
+import { isPublicAddress, normaliseIp } from '#lib/domain/ip-address.ts';
+import type { Queries, Tx } from '../db/database.ts';
+import { gatewaySecret } from '../platform/ids.ts';
 
-export type CheckedGateway = ReturnType<typeof checkGateway>;
+type CheckedGateway = ReturnType<typeof checkGateway>;
 
 const MAX_LOGIN_HOSTS = 5;
 const MAX_ACCESS_POINTS = 200;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
-export const hasSharedSecret = (kind: GatewayKind): boolean => findAdapter(kind).secretName !== null;
+const hasSharedSecret = (kind: GatewayKind): boolean => findAdapter(kind).secretName !== null;
 
 /** Accepts missing credentials (generated later). @throws InputError with every wrong field */
 export function checkGateway(input: GatewayInput) {
@@ -85,7 +106,7 @@ function checkSite({ input: { site, accessPoints, publicApi }, settings, report 
 const API_FIELDS = ['api', 'apiUser', 'apiKey', 'apiCertificate'] as const;
 
 /** Returns the complete input of a changed gateway. Drops old settings that its new connection does not use. */
-export function buildChangedInput(gateway: RegisteredGateway, change: GatewayChange): GatewayInput {
+function buildChangedInput(gateway: RegisteredGateway, change: GatewayChange): GatewayInput {
 	const next = { ...readInput(gateway), ...change };
 	// With an address of its API, Airtill controls the gateway itself.
 	if (change.api != null && change.externalAccess === undefined) next.externalAccess = false;
@@ -364,7 +385,7 @@ function isPrivateHost(hostname: string): boolean {
 }
 
 /** The secrets to replace: a text to use, `new` to generate one, or null to keep the old one. */
-export interface Rotation {
+interface Rotation {
 	key: boolean;
 	secret: string | null;
 	radiusSecret: string | null;
@@ -377,7 +398,7 @@ export interface Rotation {
 type RotatedGateway = Pick<CheckedGateway, 'kind' | 'settings' | 'credentials'>;
 
 /** @throws InputError with every wrong field */
-export function checkRotation({ kind, settings, credentials }: RotatedGateway, rotation: Rotation): void {
+function checkRotation({ kind, settings, credentials }: RotatedGateway, rotation: Rotation): void {
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
 	const { secret, radiusSecret, token, apiKey, apiUser } = rotation;
@@ -398,4 +419,163 @@ export function checkRotation({ kind, settings, credentials }: RotatedGateway, r
 		checkApiCredentials({ input, kind, credentials: {}, report });
 	}
 	if (problems.length > 0) throw new InputError(problems);
+}
+
+/** `audit` writes rows in the same transaction. @throws InputError with every wrong field */
+export async function createGateway(
+	context: Gateways,
+	input: GatewayInput,
+	audit?: (trx: Tx, gateway: RegisteredGateway) => Promise<void>
+): Promise<RegisteredGateway> {
+	const { database, secrets } = context;
+	const checked = checkGateway(input);
+	const { kind, name } = checked;
+	const secret = checked.secret ?? (hasSharedSecret(kind) ? gatewaySecret() : null);
+	const settings = buildSettingValues(context, checked, {});
+	const values = {
+		...{ kind, name, ...createGatewayKey(secrets), ...settings, created_at: settings.updated_at },
+		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret)
+	};
+	try {
+		return await database.transact(async (trx) => {
+			await checkUnique(trx, checked);
+			const gateway = openGateway(await store.insertGateway(trx, values), secrets);
+			await audit?.(trx, gateway);
+			return gateway;
+		});
+	} catch (error) {
+		if (!database.isUniqueViolation(error)) throw error;
+		throw new InputError([{ field: 'name', reason: `"${name}" is already in use; choose another name` }]);
+	}
+}
+
+/** @param known credentials of a registered gateway, which keeps those that it still needs */
+function buildSettingValues(
+	{ clock, secrets }: Gateways,
+	{ routerId, kind, name, loginHosts, settings, credentials }: CheckedGateway,
+	known: GatewayCredentials
+) {
+	const generated = decideGeneratedCredentials(kind, settings);
+	return {
+		router_id: routerId,
+		login_hosts: JSON.stringify(loginHosts),
+		settings: JSON.stringify(settings),
+		credentials_sealed: sealCredentials(secrets, name, {
+			...(generated.radiusSecret && { radiusSecret: known.radiusSecret ?? gatewaySecret() }),
+			...(generated.token && { token: known.token ?? gatewaySecret() }),
+			...credentials
+		}),
+		updated_at: clock.now()
+	};
+}
+
+/** A change of settings. `isReconnected`: Airtill reaches the gateway in another way. */
+interface SettingsChange {
+	before: RegisteredGateway;
+	after: RegisteredGateway;
+	isReconnected: boolean;
+}
+
+/**
+ * Changes settings. A gateway that Airtill reaches in another way counts as new: in live mode nothing is sold
+ * there until it has responded.
+ * @throws InputError with every wrong field
+ */
+export async function setGateway(
+	context: Gateways,
+	trx: Tx,
+	id: number,
+	change: GatewayChange
+): Promise<SettingsChange> {
+	const before = await findExisting(context, trx, id);
+	if (before.unreadable.length > 0) refuseUnreadable(before);
+	const checked = checkGateway(buildChangedInput(before, change));
+	if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
+	await checkUnique(trx, checked, id);
+	const values = buildSettingValues(context, checked, before.credentials);
+	const after = openGateway(await store.updateGateway(trx, id, values), context.secrets);
+	if (describeConnection(before) === describeConnection(after))
+		return { before, after, isReconnected: false };
+	const row = await store.updateGateway(trx, id, { seen_at: null });
+	await store.updateResponded(trx, before.routerId);
+	await store.updateResponded(trx, after.routerId);
+	return { before, after: openGateway(row, context.secrets), isReconnected: true };
+}
+
+async function findExisting({ secrets }: Gateways, trx: Tx, id: number): Promise<RegisteredGateway> {
+	const row = await store.findGatewayRow(trx, 'id', id);
+	if (!row) throw new Error(`Gateway ${id} is gone`);
+	return openGateway(row, secrets);
+}
+
+const describeConnection = ({ routerId, settings, credentials }: RegisteredGateway): string => {
+	const { level, site, control, api, apiCertificate } = settings;
+	const { apiUser, apiKey } = credentials;
+	return JSON.stringify([routerId, level, site, control, api, apiCertificate, apiUser, apiKey]);
+};
+
+/** @throws InputError if a redirect or a RADIUS request would match several gateways */
+async function checkUnique(
+	queries: Queries,
+	{ settings, routerId }: CheckedGateway,
+	ownId: number | null = null
+): Promise<void> {
+	const { site, accessPoints = [], nas } = settings;
+	const atSite = site === undefined ? [] : await findGatewaysOfSite(queries, site);
+	// Access points distinguish the gateways of one UniFi site.
+	const owners = await store.findOwners(queries, [routerId, ...atSite.map(({ row }) => row.router_id)]);
+	const sharesSite = atSite.find(({ row, settings: { accessPoints: known = [] } }) => {
+		if (row.id === ownId) return false;
+		if (known.length === 0 || accessPoints.length === 0) return true;
+		// Of two accounts, the second may be the rightful one: see access-points.ts.
+		if (owners.get(row.router_id) !== owners.get(routerId)) return false;
+		return known.some((point) => accessPoints.includes(point));
+	});
+	if (sharesSite) {
+		const reason = `"${sharesSite.row.name}" has the same site; give each gateway the MAC addresses of its own access points`;
+		throw new InputError([{ field: 'access-point', reason }]);
+	}
+	if (nas === undefined) return;
+	for await (const row of store.iterateGateways(queries)) {
+		const other = readSettings(row);
+		// FreeRADIUS identifies clients by address, and does not start if two have the same.
+		if (row.id === ownId || !other.nas || normaliseIp(other.nas) !== normaliseIp(nas)) continue;
+		const reason = `"${row.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
+		throw new InputError([{ field: 'nas', reason }]);
+	}
+}
+
+/**
+ * Replaces the key or secrets. The old ones stop working at once, and the gateway counts as new: in live mode
+ * nothing is sold there until it has responded with the new ones. `audit` writes rows in the same transaction.
+ * @throws InputError
+ */
+export function rotateGateway(
+	context: Gateways,
+	id: number,
+	rotation: Rotation,
+	audit?: (trx: Tx) => Promise<void>
+): Promise<RegisteredGateway> {
+	const { database, clock, secrets } = context;
+	const fresh = (given: string | null) => (given === 'new' ? gatewaySecret() : given);
+	const secret = fresh(rotation.secret);
+	const { apiKey, apiUser } = rotation;
+	const credentials = withoutNulls({
+		...{ radiusSecret: fresh(rotation.radiusSecret), token: fresh(rotation.token), apiKey, apiUser }
+	});
+	return database.transact(async (trx) => {
+		const gateway = await findExisting(context, trx, id);
+		checkRotation(gateway, rotation);
+		const row = await store.updateGateway(trx, id, {
+			...(rotation.key ? { ...createGatewayKey(secrets), installation: gateway.installation } : {}),
+			...(secret ? { secret_sealed: sealSecret(secrets, gateway.name, secret) } : {}),
+			...(Object.keys(credentials).length > 0 && {
+				credentials_sealed: sealCredentials(secrets, gateway.name, { ...gateway.credentials, ...credentials })
+			}),
+			...{ updated_at: clock.now(), seen_at: null }
+		});
+		await store.updateResponded(trx, gateway.routerId);
+		await audit?.(trx);
+		return openGateway(row, secrets);
+	});
 }

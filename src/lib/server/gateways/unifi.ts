@@ -1,5 +1,4 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { checkSize, parseClientMac, readField, parseWebAddress } from './fields.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
@@ -8,12 +7,16 @@ import {
 	type GatewayAdapter,
 	type GatewayFacts,
 	type GatewayTransport,
-	Unavailable
+	UNSEEN_BYTES,
+	Unavailable,
+	checkSize,
+	parseClientMac,
+	parseWebAddress,
+	readField
 } from './gateway.ts';
 import { z } from 'zod';
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
-import { UNSEEN_BYTES } from './held-limits.ts';
 import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';
 
 /**

@@ -1,9 +1,12 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { ControlMode } from '#lib/server/gateways/gateway.ts';
-import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import {
+	type Gateways,
+	type RegisteredGateway,
+	findGatewaysOfRouters
+} from '#lib/server/gateways/gateways.ts';
 import { type RawBuilder, sql } from 'kysely';
-import { findGatewaysOfRouters } from '../gateways/gateways.ts';
 
 interface UsageContext {
 	database: Database;

@@ -8,7 +8,11 @@ import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/
 import type { Author } from '#lib/server/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import {
+	type Gateways,
+	type RegisteredGateway,
+	findGatewaysOfRouter
+} from '#lib/server/gateways/gateways.ts';
 import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
@@ -20,7 +24,6 @@ import {
 	setRouterAccess
 } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
-import { findGatewaysOfRouter } from '../gateways/gateways.ts';
 
 /** Omitted members keep their value. */
 interface AccessChange {

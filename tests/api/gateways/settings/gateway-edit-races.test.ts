@@ -6,7 +6,7 @@ import { systemClock } from '../../../../src/lib/server/platform/clock.ts';
 import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { BOTH_DATABASES, SECRET, useFixture } from '../../../support/server/fixture.ts';
-import { setGateway, rotateGateway } from '#lib/server/gateways/register.ts';
+import { rotateGateway, setGateway } from '#lib/server/gateways/settings.ts';
 
 const NOTHING = { key: false, secret: null, radiusSecret: null, token: null, apiKey: null, apiUser: null };
 

@@ -3,7 +3,13 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { timeAt } from '#lib/domain/time/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
-import type { Claim } from '../../gateways/gateways.ts';
+import {
+	type Claim,
+	decideClaims,
+	findClaims,
+	findGatewayByName,
+	findGatewaysOfRouter
+} from '../../gateways/gateways.ts';
 import { AppError } from '../../platform/errors.ts';
 import { importedId } from '../../routers/store.ts';
 import {
@@ -23,8 +29,6 @@ import { changeForm, changesOf, type Change } from './changes.ts';
 import { titleOf } from './reviews.ts';
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
 import { changePrice, markRouter } from '../../routers/edit-router.ts';
-import { findClaims, decideClaims } from '../../gateways/access-points.ts';
-import { findGatewayByName, findGatewaysOfRouter } from '../../gateways/gateways.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
 

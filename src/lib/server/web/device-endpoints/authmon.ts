@@ -7,8 +7,7 @@ import {
 	readAuthmonRequest
 } from '#lib/server/gateways/opennds.ts';
 import { createRequestBatcher } from './request-batcher.ts';
-import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
-import { findGatewayByKey } from '../../gateways/gateways.ts';
+import { findGatewayByKey, recordStatus } from '../../gateways/gateways.ts';
 
 /**
  * openNDS' `authmon` fetches the devices to authorize: version 10 with a query, version 9 with a form.

@@ -1,9 +1,8 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
-import { formatOpenndsLimits } from '#lib/server/gateways/held-limits.ts';
+import { formatOpenndsLimits } from '#lib/server/gateways/gateway.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent } from './gateway-request.ts';
-import { learnLimits } from '../../gateways/gateways.ts';
-import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
+import { learnLimits, recordStatus } from '../../gateways/gateways.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
 const TOKEN = /^[0-9a-f]{1,64}$/;

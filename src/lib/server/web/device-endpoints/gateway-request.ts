@@ -1,11 +1,10 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { RateLimited, limitAddress } from '#lib/server/api/middleware.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { type RegisteredGateway, findGatewayByKey } from '#lib/server/gateways/gateways.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
-import { findGatewayByKey } from '../../gateways/gateways.ts';
 
 export type GatewayEvent = RequestEvent<{ gateway: string }>;
 

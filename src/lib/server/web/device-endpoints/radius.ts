@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_BODY_BYTES, readBody } from '#lib/server/http/read-body.ts';
 import type { LoginAnswer } from '#lib/server/access/access.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { radiusText, reportShape } from '#lib/server/access/radius/report.ts';
+import { radiusText, reportShape } from '#lib/server/access/radius-accounting.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent as Event } from './gateway-request.ts';
 
 /**

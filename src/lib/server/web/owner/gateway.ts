@@ -2,7 +2,13 @@ import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
 import { moment } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { RegisteredGateway } from '../../gateways/gateways.ts';
+import {
+	type RegisteredGateway,
+	findClaims,
+	findGatewayById,
+	findGatewayByName,
+	findGatewaysOfRouters
+} from '../../gateways/gateways.ts';
 import {
 	MAX_OWN_GATEWAYS,
 	OWN_KINDS,
@@ -10,7 +16,7 @@ import {
 	type OwnKind,
 	type TestResult
 } from '#lib/server/gateway-setup.ts';
-import { parsePortalAddress } from '../../gateways/config-text.ts';
+import { parsePortalAddress } from '../../gateways/gateway.ts';
 import { classifyGateway } from '../../owner/usage.ts';
 import { InputError, attempt } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
@@ -21,8 +27,6 @@ import { mayDo } from './roles.ts';
 import { routerSteps } from './router.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import { randomCharacters } from '../../platform/ids.ts';
-import { findClaims } from '../../gateways/access-points.ts';
-import { findGatewayByName, findGatewayById, findGatewaysOfRouters } from '../../gateways/gateways.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
 

@@ -1,21 +1,33 @@
+import {
+	type ConnectionRow,
+	changeConnection,
+	findReportedConnection,
+	insertConnection,
+	findOpenConnections,
+	releaseSlot,
+	releaseUnnamed,
+	holdsSlot,
+	takeSlot,
+	CONNECTION_JOB,
+	findOpenConnectionsAt
+} from './device-slots.ts';
+import { type AccessContext } from './provisioning.ts';
+import { type RegisteredGateway, recordStatus } from '../gateways/gateways.ts';
+import { noteUnread } from './radius-login.ts';
+import { countData } from './gateway-calls.ts';
+import { SAME_END_MS } from './grants.ts';
 import { passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { nameDevice, normaliseMac } from '#lib/domain/mac.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { holdsSlot, releaseSlot, releaseUnnamed, takeSlot } from '../device-slots.ts';
-import * as connectionStore from '../connection-store.ts';
-import { passState } from '../../passes/passes.ts';
-import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
-import { type AccessContext, countData } from '../provisioning.ts';
-import { computeCounters } from './counters.ts';
-import { noteUnread } from './authorize.ts';
-import type { AccountingReport } from './report.ts';
-import { findRouterOrThrow } from '../../routers/routers.ts';
-import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
+import { passState } from '../passes/passes.ts';
+import { findRouterOrThrow } from '../routers/routers.ts';
+import { isPossibleGrowth } from '#lib/domain/data-limit.ts';
+import { z } from 'zod';
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 
 type TimedReport = AccountingReport & { at: number };
 
-type Connection = connectionStore.ConnectionRow;
+type Connection = ConnectionRow;
 
 /** The pass of a connection, and its end at the gateway. */
 type Named = Pick<Connection, 'pass_id' | 'enforced_until'>;
@@ -81,7 +93,7 @@ async function updateConnection(
 	// An access server may go on with its connections after Accounting-On.
 	const isBack = report.status === 'interim' && row.stop_cause === REBOOT && at > (row.stopped_at ?? at);
 	const wasOver = row.stopped_at !== null && !isBack;
-	await connectionStore.changeConnection(trx, row.id, {
+	await changeConnection(trx, row.id, {
 		ip: report.ip ?? row.ip,
 		started_at: startedAt,
 		seen_at: row.seen_at > context.clock.now() ? at : Math.max(row.seen_at, at),
@@ -116,7 +128,7 @@ async function findOrAddConnection(
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<{ row: Connection; isNew: boolean; uncounted: number }> {
-	const found = await connectionStore.findReportedConnection(trx, gateway.id, report);
+	const found = await findReportedConnection(trx, gateway.id, report);
 	const reused = found && detectReuse(found, report);
 	if (found && reused === null) {
 		const row = await identifyConnection(context, trx, gateway, report, found);
@@ -127,7 +139,7 @@ async function findOrAddConnection(
 	if (found) {
 		const acct_session_id = `${found.acct_session_id} #${found.id}`;
 		const stopped_at = found.stopped_at ?? found.seen_at;
-		await connectionStore.changeConnection(trx, found.id, { acct_session_id, stopped_at });
+		await changeConnection(trx, found.id, { acct_session_id, stopped_at });
 		if (reused === 'pass' && found.stopped_at === null) await releaseIfOffline(context, trx, found);
 	}
 	return { row: await addConnection(context, trx, gateway, report), isNew: true, uncounted: 0 };
@@ -151,7 +163,7 @@ async function addConnection(
 	const named = await findReportedPass(context, trx, gateway, report);
 	const startedAt = computeStart(report);
 	const none = { bytes_in: 0, bytes_out: 0, counter_in: null, counter_out: null };
-	return connectionStore.insertConnection(trx, {
+	return insertConnection(trx, {
 		...named,
 		...((await isEarlier(context, trx, named.pass_id, startedAt)) &&
 			computeCounters(none, report, { startedAt, since: startedAt })),
@@ -174,7 +186,7 @@ async function identifyConnection(
 	if (row.pass_id !== null) return row;
 	const named = await findReportedPass(context, trx, gateway, { ...report, mac: row.mac });
 	if (named.pass_id === null) return row;
-	await connectionStore.changeConnection(trx, row.id, named);
+	await changeConnection(trx, row.id, named);
 	return { ...row, ...named };
 }
 
@@ -218,7 +230,7 @@ async function releaseIfOffline(
 	{ pass_id: passId, mac }: Connection
 ): Promise<void> {
 	if (passId === null || mac === null) return;
-	if ((await connectionStore.findOpenConnections(trx, { passId, mac })).length > 0) return;
+	if ((await findOpenConnections(trx, { passId, mac })).length > 0) return;
 	await releaseSlot(trx, { passId, mac }, clock.now());
 }
 
@@ -256,9 +268,126 @@ async function closeConnections(
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<void> {
-	for (const row of await connectionStore.findOpenConnectionsAt(trx, gateway.id, report)) {
+	for (const row of await findOpenConnectionsAt(trx, gateway.id, report)) {
 		const stopped_at = Math.max(row.seen_at, report.at);
-		await connectionStore.changeConnection(trx, row.id, { stopped_at, stop_cause: REBOOT });
+		await changeConnection(trx, row.id, { stopped_at, stop_cause: REBOOT });
 		await releaseIfOffline(context, trx, row);
 	}
+}
+
+type Counters = Pick<ConnectionRow, 'bytes_in' | 'bytes_out' | 'counter_in' | 'counter_out'>;
+
+/** `at`: time of the report. */
+type Reported = Pick<AccountingReport, 'bytesIn' | 'bytesOut' | 'lastedSeconds'> & { at: number };
+
+/**
+ * Returns the bytes of a connection after a report, and its counters as reported.
+ *
+ * A counter grows from the last report, or from what has been counted if that is nearer. Growth that cannot be counts
+ * nothing, but the next report is measured from it. So a false counter ends no pass, and a true one counts on: after a
+ * burst, a restart at 0, and at 2^32 without Gigawords. A late report changes nothing.
+ */
+function computeCounters(
+	before: Counters,
+	{ at, bytesIn, bytesOut, lastedSeconds }: Reported,
+	{ startedAt, since }: { startedAt: number; since: number }
+): Counters {
+	// Acct-Delay-Time may be missing, so the duration of the connection tells which report is newer.
+	const lastedMs = (lastedSeconds ?? 0) * 1000;
+	const isNewer = Math.max(startedAt + lastedMs, at - lastedMs) > since;
+	function next(bytes: number, last: number | null, counter: number) {
+		const reported = last ?? bytes;
+		if (counter < reported && !isNewer) return { bytes, reported };
+		// Infinite below both.
+		const growth = counter - Math.max(...[reported, bytes].filter((from) => from <= counter));
+		return { bytes: isPossibleGrowth(growth, at - since) ? bytes + growth : bytes, reported: counter };
+	}
+	const download = next(before.bytes_out, before.counter_out, bytesOut);
+	const upload = next(before.bytes_in, before.counter_in, bytesIn);
+	return {
+		...{ bytes_in: upload.bytes, counter_in: upload.reported },
+		...{ bytes_out: download.bytes, counter_out: download.reported }
+	};
+}
+
+const MAX_TEXT = 253;
+/** Databases reject NUL and lone surrogates. After an error the gateway repeats its report forever. */
+export const radiusText = z
+	.string()
+	.max(MAX_TEXT)
+	.transform((value) => value.replaceAll('\0', '').toWellFormed());
+
+/** RADIUS integers have 32 bits. */
+const MAX_INTEGER = 2 ** 32 - 1;
+const GIGAWORD = 2 ** 32;
+/** 10 Gbit/s for 15 hours. A larger value means that the gateway's counter fell below zero. */
+const MAX_BYTES = 2 ** 46;
+const MAX_LASTED_SECONDS = 366 * 24 * 60 * 60;
+
+/** Invalid numbers count as 0, because the rest of the report is still useful. */
+const count = radiusText.transform((value) => {
+	const number = /^\d{1,10}$/.test(value) ? Number(value) : 0;
+	return number <= MAX_INTEGER ? number : 0;
+});
+const optional = radiusText.transform((value) => value || null);
+
+/** Acct-Status-Type, RFC 2866, 5.1. */
+const STATUSES = { 1: 'start', 2: 'stop', 3: 'interim', 7: 'on', 8: 'off' } as const;
+
+/**
+ * A report on a device's connection (accounting, RFC 2866), as FreeRADIUS sends it. Reports may repeat, be late and
+ * change order; the resulting rows are the same. Connections without a pass are kept, because owners want to see them.
+ */
+export const reportShape = z
+	.object({
+		/** null for other types, such as tunnels: after an error the gateway would repeat them forever. */
+		status: z
+			.string()
+			.regex(/^\d{1,10}$/)
+			.transform((value) => STATUSES[Number(value) as keyof typeof STATUSES] ?? null),
+		/** Acct-Session-Id; some gateways leave it empty with `on` and `off`. */
+		session: radiusText,
+		user: optional,
+		/** Calling-Station-Id */
+		mac: optional,
+		/** Framed-IP-Address; null if it is no address. */
+		ip: radiusText.transform(normaliseIp),
+		nas_address: optional,
+		nas_identifier: optional,
+		/** `0x` and two digits per octet. */
+		class: z
+			.string()
+			.max(2 + 2 * MAX_TEXT)
+			.transform(readClass),
+		/** Event-Timestamp by the gateway's clock, in seconds since the epoch. */
+		at: count.transform((seconds) => seconds || null),
+		/** Acct-Delay-Time: age of the report. */
+		delay: count,
+		/** Acct-Session-Time: duration of the connection. */
+		lasted: count.transform((seconds) => (seconds <= MAX_LASTED_SECONDS ? seconds : null)),
+		in: count,
+		in_gigawords: count,
+		out: count,
+		out_gigawords: count,
+		/** Acct-Terminate-Cause */
+		cause: optional
+	})
+	.transform(({ at, delay, lasted, in: low, in_gigawords, out: outLow, out_gigawords, ...report }) => ({
+		...report,
+		...{ atSeconds: at, delaySeconds: delay, lastedSeconds: lasted },
+		bytesIn: computeBytes(in_gigawords, low),
+		bytesOut: computeBytes(out_gigawords, outLow)
+	}));
+
+export type AccountingReport = z.output<typeof reportShape>;
+
+function computeBytes(gigawords: number, rest: number): number {
+	const bytes = gigawords * GIGAWORD + rest;
+	return bytes <= MAX_BYTES ? bytes : 0;
+}
+
+function readClass(printed: string): string | null {
+	const hex = /^0x((?:[0-9a-f]{2})+)$/i.exec(printed)?.[1];
+	const name = hex === undefined ? printed : Buffer.from(hex, 'hex').toString('latin1');
+	return name === '' ? null : name;
 }

@@ -1,22 +1,26 @@
-import { randomUUID } from 'node:crypto';
+import {
+	type ConnectionRow,
+	changeConnection,
+	CONNECTION_JOB,
+	findConnection,
+	holdsSlot,
+	INTERIM_SECONDS,
+	hasEnded
+} from './device-slots.ts';
+import { type AccessJob, type AccessServices, type AccessContext } from './provisioning.ts';
+import { findGatewayById, type RegisteredGateway, recordStatus } from '../gateways/gateways.ts';
+import { MAX_BACKOFF_MS, computeExponentialMs } from './gateway-calls.ts';
+import { SAME_END_MS } from './grants.ts';
+import { buildLimitAttributes } from './radius-login.ts';
+import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { passState, type RunningPass } from '../../passes/passes.ts';
-import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
-import * as store from '../connection-store.ts';
-import { INTERIM_SECONDS, holdsSlot } from '../device-slots.ts';
-import { repairIfLost } from '../../jobs.ts';
-import type { AccessContext, AccessJob, AccessServices } from '../provisioning.ts';
-import { computeExponentialMs, MAX_BACKOFF_MS } from '../gateway-calls.ts';
-import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
-import { buildLimitAttributes } from './limits.ts';
-import type { RequestAttributes } from './packet.ts';
-import { recordStatus } from '#lib/server/gateways/health/record-status.ts';
-import { findGatewayById } from '../../gateways/gateways.ts';
+import { type RunningPass, passState } from '../passes/passes.ts';
+import { repairIfLost } from '../jobs.ts';
+import { createSocket } from 'node:dgram';
 
-type Connection = store.ConnectionRow;
+type Connection = ConnectionRow;
 
 /** Session-Timeout has ended a connection this long after its end. */
 const MARGIN_MS = 5 * 60_000;
@@ -32,7 +36,7 @@ const MAX_PROLONG_ATTEMPTS = 3;
 export const runConnectionJob = (context: AccessJob, id: number): Promise<number | null> =>
 	repairIfLost(applyPassEnd(context, id), () =>
 		context.database.unfenced.transact(async (trx) => {
-			await store.changeConnection(trx, id, { enforced_until: null });
+			await changeConnection(trx, id, { enforced_until: null });
 			await context.jobs.schedule(trx, CONNECTION_JOB, id, context.clock.now());
 		})
 	);
@@ -46,7 +50,7 @@ export const runConnectionJob = (context: AccessJob, id: number): Promise<number
  */
 async function applyPassEnd(context: AccessJob, id: number): Promise<number | null> {
 	const { database, clock, gateways, concurrencyLimit } = context;
-	const row = await store.findConnection(database.db, id);
+	const row = await findConnection(database.db, id);
 	if (!row || row.stopped_at !== null || row.pass_id === null) return null;
 	const gateway = await findGatewayById(gateways, row.gateway_id);
 	if (!gateway) return null;
@@ -76,8 +80,7 @@ async function prolongConnection(
 	const { database, clock, gateways } = context;
 	const { untilMs } = pass;
 	const { enforced_until: enforcedUntil, disconnect_attempts: attempts } = row;
-	const change = (to: Partial<Connection>) =>
-		database.write((trx) => store.changeConnection(trx, row.id, to));
+	const change = (to: Partial<Connection>) => database.write((trx) => changeConnection(trx, row.id, to));
 	const server = findCoaTarget(gateway);
 	if (enforcedUntil !== null && enforcedUntil + SAME_END_MS >= untilMs) {
 		if (attempts > 0) await change({ disconnect_attempts: 0 });
@@ -107,8 +110,7 @@ async function endConnection(
 	gateway: RegisteredGateway
 ): Promise<number | null> {
 	const { database, clock, gateways, log } = context;
-	const change = (to: Partial<Connection>) =>
-		database.write((trx) => store.changeConnection(trx, row.id, to));
+	const change = (to: Partial<Connection>) => database.write((trx) => changeConnection(trx, row.id, to));
 	const server = findCoaTarget(gateway);
 	if (!server) {
 		const last_error = 'The address of the gateway is unknown (--nas). Session-Timeout ends the connection.';
@@ -213,5 +215,203 @@ export async function probeRadiusGateway(
 		eventTimestamp: computeTimestamp(gateway, context)
 	});
 	if (result.kind !== 'unresponsive') return 'responding';
-	return (await store.hasEnded(context.database.db, gateway.id)) ? 'unresponsive' : 'unknown';
+	return (await hasEnded(context.database.db, gateway.id)) ? 'unresponsive' : 'unknown';
 }
+
+/** The result of a Disconnect- or CoA-Request. `unresponsive`: no response, for example because the secret is wrong. */
+type CoaResult = CoaResponse | { kind: 'unresponsive' };
+
+interface CoaTarget {
+	host: string;
+	port: number;
+	secret: string;
+}
+
+const DYNAMIC_AUTHORISATION_PORT = 3799;
+
+const RESPONSE_MS = 2_000;
+
+/** Sends one request, without retries. */
+function sendRequest(
+	{ host, port, secret }: CoaTarget,
+	kind: RequestKind,
+	attributes: RequestAttributes
+): Promise<CoaResult> {
+	const request = encodeRequest(kind, randomId(), attributes, secret);
+	const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+	return new Promise((resolve) => {
+		const resolveWith = (result: CoaResult) => {
+			clearTimeout(limit);
+			socket.removeAllListeners('message');
+			socket.close();
+			resolve(result);
+		};
+		const limit = setTimeout(() => resolveWith({ kind: 'unresponsive' }), RESPONSE_MS);
+		// An ICMP error such as "port unreachable" counts as no response.
+		socket.once('error', () => resolveWith({ kind: 'unresponsive' }));
+		socket.on('message', (bytes) => {
+			const response = readResponse(kind, request, bytes, secret);
+			// Ignore forged packets: the real response may still arrive.
+			if (response !== null) resolveWith(response);
+		});
+		socket.connect(port, host, () => {
+			socket.send(request, (error) => error && resolveWith({ kind: 'unresponsive' }));
+		});
+	});
+}
+
+/**
+ * RADIUS packets of RFC 5176, with Message-Authenticator (RFC 3579) and Event-Timestamp. The npm package
+ * `radius` 1.1.4 computes the Message-Authenticator of these codes wrongly.
+ */
+
+const CODES = {
+	disconnect: { request: 40, ack: 41, nak: 42 },
+	coa: { request: 43, ack: 44, nak: 45 }
+} as const;
+type RequestKind = keyof typeof CODES;
+
+interface RequestAttributes {
+	userName?: string | undefined;
+	/** Dotted IPv4 address. */
+	framedIp?: string | undefined;
+	sessionTimeout?: number | undefined;
+	/** Seconds */
+	interimInterval?: number | undefined;
+	callingStationId?: string | undefined;
+	nasIdentifier?: string | undefined;
+	acctSessionId?: string | undefined;
+	/** Seconds since the epoch by the gateway's clock. */
+	eventTimestamp: number;
+	/** Attributes of vendors, with 32 bits. */
+	vendor?: readonly { vendorId: number; type: number; value: number }[] | undefined;
+}
+
+const HEADER_BYTES = 20;
+const AUTHENTICATOR_AT = 4;
+const DIGEST_BYTES = 16;
+const MAX_VALUE_BYTES = 253;
+const MAX_PACKET_BYTES = 4096;
+
+function encodeUint32(value: number): Buffer {
+	const bytes = Buffer.alloc(4);
+	bytes.writeUInt32BE(value >>> 0);
+	return bytes;
+}
+
+/** Types of the attributes that we send, in order (RFC 2865, 2866 and 2869). */
+const SENT = {
+	userName: 1,
+	framedIp: 8,
+	sessionTimeout: 27,
+	callingStationId: 31,
+	nasIdentifier: 32,
+	acctSessionId: 44,
+	eventTimestamp: 55,
+	interimInterval: 85
+} as const satisfies Record<Exclude<keyof RequestAttributes, 'vendor'>, number>;
+
+function encodeValue(name: keyof typeof SENT, value: string | number): Buffer {
+	if (typeof value === 'number') return encodeUint32(value);
+	return Buffer.from(name === 'framedIp' ? value.split('.').map(Number) : value);
+}
+
+const VENDOR_SPECIFIC = 26;
+const MESSAGE_AUTHENTICATOR = 80;
+const ERROR_CAUSE = 101;
+
+/** @param id 0 to 255 */
+export function encodeRequest(
+	kind: RequestKind,
+	id: number,
+	attributes: RequestAttributes,
+	secret: string
+): Buffer {
+	const parts: Buffer[] = [encodeAttribute(MESSAGE_AUTHENTICATOR, Buffer.alloc(DIGEST_BYTES))];
+	for (const name of Object.keys(SENT) as (keyof typeof SENT)[]) {
+		const value = attributes[name];
+		if (value === undefined) continue;
+		const bytes = encodeValue(name, value);
+		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(encodeAttribute(SENT[name], bytes));
+	}
+	for (const { vendorId, type, value } of attributes.vendor ?? []) {
+		const own = encodeAttribute(type, encodeUint32(value));
+		parts.push(encodeAttribute(VENDOR_SPECIFIC, Buffer.concat([encodeUint32(vendorId), own])));
+	}
+	const packet = Buffer.concat([Buffer.alloc(HEADER_BYTES), ...parts]);
+	packet.writeUInt8(CODES[kind].request, 0);
+	packet.writeUInt8(id, 1);
+	packet.writeUInt16BE(packet.length, 2);
+	// Computed over the packet with both signatures zero (RFC 5176, 3.4). First attribute, against BlastRADIUS.
+	createHmac('md5', secret)
+		.update(packet)
+		.digest()
+		.copy(packet, HEADER_BYTES + 2);
+	createHash('md5').update(packet).update(secret).digest().copy(packet, AUTHENTICATOR_AT);
+	return packet;
+}
+
+const encodeAttribute = (type: number, value: Buffer) =>
+	Buffer.concat([Buffer.from([type, value.length + 2]), value]);
+
+/** `gone`: the gateway does not know the connection. `refused`: `errorCause` of RFC 5176, section 3.5. */
+type CoaResponse = { kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; errorCause: number | null };
+
+/** Session-Context-Not-Found */
+const NOT_FOUND = 503;
+
+/** Returns null if the response is invalid or its secret is wrong. */
+export function readResponse(
+	kind: RequestKind,
+	request: Buffer,
+	response: Buffer,
+	secret: string
+): CoaResponse | null {
+	const length = response.length < HEADER_BYTES ? 0 : response.readUInt16BE(2);
+	if (length < HEADER_BYTES || length > response.length || length > MAX_PACKET_BYTES) return null;
+	const packet = Buffer.from(response.subarray(0, length));
+	if (packet[1] !== request[1]) return null;
+	const { ack, nak } = CODES[kind];
+	if (packet[0] !== ack && packet[0] !== nak) return null;
+	const given = Buffer.from(packet.subarray(AUTHENTICATOR_AT, HEADER_BYTES));
+	request.copy(packet, AUTHENTICATOR_AT, AUTHENTICATOR_AT, HEADER_BYTES);
+	const expected = createHash('md5').update(packet).update(secret).digest();
+	if (!timingSafeEqual(given, expected)) return null;
+	const found = parseAttributes(packet);
+	if (found === null || !isSigned(packet, found, secret)) return null;
+	if (packet[0] === ack) return { kind: 'done' };
+	const cause = found.find(({ type }) => type === ERROR_CAUSE)?.value;
+	const errorCause = cause?.length === 4 ? cause.readUInt32BE(0) : null;
+	return errorCause === NOT_FOUND ? { kind: 'gone' } : { kind: 'refused', errorCause };
+}
+
+/** Message-Authenticator is optional in responses, but must be valid if present. */
+function isSigned(packet: Buffer, attributes: readonly Attribute[], secret: string): boolean {
+	const own = attributes.find(({ type }) => type === MESSAGE_AUTHENTICATOR);
+	if (!own) return true;
+	if (own.value.length !== DIGEST_BYTES) return false;
+	const blank = Buffer.from(packet);
+	blank.fill(0, own.at, own.at + DIGEST_BYTES);
+	return timingSafeEqual(createHmac('md5', secret).update(blank).digest(), own.value);
+}
+
+interface Attribute {
+	type: number;
+	value: Buffer;
+	/** Offset of the value in the packet. */
+	at: number;
+}
+
+function parseAttributes(packet: Buffer): Attribute[] | null {
+	const found: Attribute[] = [];
+	for (let at = HEADER_BYTES; at < packet.length;) {
+		const type = packet[at];
+		const length = packet[at + 1];
+		if (type === undefined || length === undefined || length < 2 || at + length > packet.length) return null;
+		found.push({ type, value: Buffer.from(packet.subarray(at + 2, at + length)), at: at + 2 });
+		at += length;
+	}
+	return found;
+}
+
+const randomId = (): number => randomBytes(1).readUInt8();

@@ -1,0 +1,355 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Base } from '#lib/server/base.ts';
+import { type GatewayStatus, type GatewayTransport, Unavailable } from './gateway.ts';
+import {
+	type GatewayRow,
+	type Gateways,
+	type RegisteredGateway,
+	findAdapter,
+	formatUnreadable,
+	iterateGateways,
+	openGateway,
+	recordStatus
+} from './gateways.ts';
+import { sql } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import { first, isChanged } from '#lib/server/db/queries.ts';
+
+interface GatewayHealthContext extends Base {
+	gateways: Gateways;
+	/** access/, which knows the open connections. */
+	access: {
+		probeRadiusGateway(gateway: RegisteredGateway): Promise<'responding' | 'unresponsive' | 'unknown'>;
+	};
+	transport: GatewayTransport;
+}
+
+/** Scheduled by the first migration. */
+const CHECK_GATEWAYS_JOB = 'gateways.check';
+
+const CHECK_MS = 60_000;
+/** Skips an earlier check, for example after a restart. */
+const MIN_GAP_MS = 45_000;
+/** After a longer gap a check does not count, because nothing was received meanwhile. */
+const MAX_GAP_MS = 150_000;
+const MAX_CONCURRENT_PROBES = 8;
+/** The check starts no probes after this time. The next check begins with the others, the least recently checked first. */
+const PROBES_MS = 40_000;
+/** A report this long after the start shows that a connection sends interim reports. */
+const REPORTED_AFTER_MS = 30_000;
+/** Fifteen times the interval of interim reports. */
+const LOST_MS = 15 * 60_000;
+
+/**
+ * Finds unresponsive gateways, once a minute.
+ *
+ * Purpose: a router without a responding gateway is `offline` and sells nothing. Otherwise buyers would pay
+ * and stay offline.
+ * Signs of life: `push` gateways answer a status request, `poll` gateways poll, and `radius` gateways report
+ * on open connections. `browser` and `external` gateways are not monitored, nor are `radius` gateways without
+ * open connections.
+ * Recovery: a check probes an unresponsive `radius` gateway if it accepts Disconnect-Requests. Otherwise
+ * connections without a report for LOST_MS count as ended, and the router sells again. Without this rule, a
+ * lost Stop or a power cut would keep the router offline for ever.
+ * Concurrency: one job in one process at a time checks all gateways. Probes are shared among owners, so that one with
+ * many slow gateways does not delay the others.
+ */
+export function createGatewayHealth(context: GatewayHealthContext) {
+	const stopping = new AbortController();
+	return {
+		// Without the fence: a result counts only if the gateway has not responded meanwhile, and the next check replaces it.
+		jobs: { [CHECK_GATEWAYS_JOB]: () => checkAll(context, stopping.signal) },
+		stop: () => stopping.abort()
+	};
+}
+
+/** @returns when to check again */
+async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Promise<number> {
+	const { database, clock } = context;
+	const lastAt = await findLastCheck(database.db);
+	const now = clock.now();
+	const gapMs = lastAt === null ? Infinity : now - lastAt;
+	if (lastAt !== null && gapMs >= 0 && gapMs < MIN_GAP_MS) return lastAt + CHECK_MS;
+	const check: HealthCheck = {
+		now,
+		counts: gapMs >= 0 && gapMs <= MAX_GAP_MS,
+		reporting: await countReporting(database.db, now, {
+			reportedAfterMs: REPORTED_AFTER_MS,
+			lostAfterMs: LOST_MS
+		}),
+		signal
+	};
+	const toProbe: Due[] = [];
+	for await (const row of iterateGateways(database.db)) {
+		const gateway = openGateway(row, context.secrets);
+		if (needsProbe(gateway)) toProbe.push({ row, gateway });
+		else await checkGateway(context, row, gateway, check);
+		// SQLite answers without giving up the turn: buyers would wait until all gateways are checked.
+		await nextTurn();
+	}
+	await updateRouters(context);
+	await probeGateways(context, toProbe, check);
+	await updateRouters(context);
+	return now + CHECK_MS;
+}
+
+interface Due {
+	row: GatewayRow;
+	gateway: RegisteredGateway;
+}
+
+async function probeGateways(
+	context: GatewayHealthContext,
+	toProbe: readonly Due[],
+	check: HealthCheck
+): Promise<void> {
+	const deadline = performance.now() + PROBES_MS;
+	const queue = toProbe.toSorted((one, other) => (one.row.checked_at ?? 0) - (other.row.checked_at ?? 0));
+	const owners = queue.length === 0 ? new Map() : await findOwnersOfAll(context.database.db);
+	const running = new Map<number, number>();
+	const load = ({ gateway }: Due) => running.get(owners.get(gateway.routerId) ?? 0) ?? 0;
+	const work = async () => {
+		while (queue.length > 0 && !check.signal.aborted && performance.now() <= deadline) {
+			const next = queue.reduce((one, other) => (load(other) < load(one) ? other : one));
+			queue.splice(queue.indexOf(next), 1);
+			const owner = owners.get(next.gateway.routerId) ?? 0;
+			running.set(owner, load(next) + 1);
+			await checkGateway(context, next.row, next.gateway, check);
+			running.set(owner, load(next) - 1);
+		}
+	};
+	await Promise.all(Array.from({ length: MAX_CONCURRENT_PROBES }, work));
+}
+
+async function updateRouters({ database, log }: GatewayHealthContext): Promise<void> {
+	for (const { id, name } of await markRoutersOnline(database.db)) {
+		log.warn({ router: id, name }, 'router back online: a gateway responds');
+	}
+	for (const { id, name } of await markRoutersOffline(database.db)) {
+		log.warn({ router: id, name }, 'router offline: none of its gateways responds');
+	}
+}
+
+/** About three minutes. Counts checks instead of time, because a suspended process receives nothing. */
+const UNRESPONSIVE_CHECKS = 3;
+
+interface HealthCheck {
+	now: number;
+	/** False after a pause in which nothing was received: missing signs of life do not count. */
+	counts: boolean;
+	/** By gateway id: open connections on which it should report. */
+	reporting: ReadonlyMap<number, number>;
+	signal: AbortSignal;
+}
+
+/**
+ * Returns whether a check calls the gateway, instead of reading what it sent. An unresponsive RADIUS gateway may only have
+ * lost its connections.
+ */
+const needsProbe = ({ unreadable, mode, unresponsiveSince }: RegisteredGateway): boolean =>
+	unreadable.length === 0 && (mode === 'push' || (mode === 'radius' && unresponsiveSince !== null));
+
+async function checkGateway(
+	context: GatewayHealthContext,
+	row: GatewayRow,
+	gateway: RegisteredGateway,
+	check: HealthCheck
+): Promise<void> {
+	const { database, log } = context;
+	const isProbed = needsProbe(gateway);
+	const answer = isProbed ? await probeGateway(context, gateway, check.signal) : 'unknown';
+	if (check.signal.aborted) return;
+	const seenAt = isProbed ? await findSeenAt(database.db, row.id) : row.seen_at;
+	const verdict = judge(row, gateway, check, { answer, seenAt });
+	const isSaved = await saveCheck(database.unsynced, row.id, { now: check.now, seenAt, ...verdict });
+	if (!isSaved) return;
+	const { unresponsiveSince } = verdict;
+	const facts = { gateway: row.name, router: row.router_id };
+	if (unresponsiveSince !== null && row.unresponsive_since === null) {
+		log.warn({ ...facts, since: new Date(unresponsiveSince).toISOString() }, 'gateway unresponsive');
+	}
+	if (unresponsiveSince === null && row.missed_checks >= UNRESPONSIVE_CHECKS) {
+		log.warn(facts, 'gateway responds again');
+	}
+}
+
+/** `unknown`: not called, or our requests may never reach it. */
+type Answer = 'responding' | 'unresponsive' | 'unknown';
+
+async function probeGateway(
+	context: GatewayHealthContext,
+	gateway: RegisteredGateway,
+	signal: AbortSignal
+): Promise<Answer> {
+	const { access, gateways } = context;
+	if (gateway.mode === 'push') {
+		return (await requestStatus(context, gateway, signal)) ? 'responding' : 'unresponsive';
+	}
+	const answer = await access.probeRadiusGateway(gateway);
+	if (answer === 'responding') await recordStatus(gateways, gateway, { answered: true });
+	return answer;
+}
+
+/** @returns whether the gateway responded as one that takes our commands. Any web server answers something. */
+async function requestStatus(
+	context: GatewayHealthContext,
+	gateway: RegisteredGateway,
+	stopping: AbortSignal
+): Promise<boolean> {
+	const { gateways, log, transport } = context;
+	const status = await fetchGatewayStatus(gateway, transport, stopping).catch((error: unknown) => {
+		if (!stopping.aborted) log.error({ err: error, gateway: gateway.name }, 'gateway adapter failed');
+		return null;
+	});
+	if (stopping.aborted) return false;
+	const problems = status?.problems.join(' ') ?? 'An error of ours; see the log.';
+	if (!status?.isUsable) {
+		await recordStatus(gateways, gateway, { trouble: problems });
+		return false;
+	}
+	const { clockOffsetMs, online } = status;
+	await recordStatus(gateways, gateway, {
+		seen: true,
+		trouble: problems || null,
+		online,
+		...(clockOffsetMs === null ? {} : { clockOffsetMs })
+	});
+	return true;
+}
+
+/** A gateway is alive after a new sign of life, and misses a check that expected one. */
+function judge(
+	row: GatewayRow,
+	{ mode, unreadable, unresponsiveSince }: RegisteredGateway,
+	{ now, counts, reporting }: HealthCheck,
+	{ answer, seenAt }: { answer: Answer; seenAt: number | null }
+): { missedChecks: number; unresponsiveSince: number | null } {
+	if (unreadable.length > 0) return { missedChecks: UNRESPONSIVE_CHECKS, unresponsiveSince };
+	const isAlive = answer === 'responding' || seenAt !== row.checked_seen_at;
+	const isExpected =
+		mode === 'radius'
+			? answer === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0
+			: mode === 'push' || mode === 'poll';
+	if (isAlive || !isExpected) return { missedChecks: 0, unresponsiveSince: null };
+	const before = { missedChecks: row.missed_checks, unresponsiveSince: row.unresponsive_since };
+	if (before.unresponsiveSince !== null || !counts) return before;
+	const missedChecks = before.missedChecks + 1;
+	const isUnresponsive = missedChecks >= UNRESPONSIVE_CHECKS;
+	return { missedChecks, unresponsiveSince: isUnresponsive ? Math.min(seenAt ?? now, now) : null };
+}
+
+/** For all calls of a status together. */
+const STATUS_TIMEOUT_MS = 12_000;
+
+/** Calls a gateway. Returns null for one that Airtill does not call. @throws the reason of `stopping` */
+export async function fetchGatewayStatus(
+	gateway: RegisteredGateway,
+	transport: GatewayTransport,
+	stopping?: AbortSignal
+): Promise<GatewayStatus | null> {
+	const { controller } = findAdapter(gateway.kind);
+	if (gateway.mode !== 'push' || controller === null) return null;
+	if (gateway.unreadable.length > 0) return describeUnusable(formatUnreadable(gateway));
+	stopping?.throwIfAborted();
+	const timeout = new AbortController();
+	const timer = setTimeout(() => timeout.abort(), STATUS_TIMEOUT_MS);
+	const limit = AbortSignal.any([timeout.signal, ...(stopping ? [stopping] : [])]);
+	// A status that goes on after the limit makes no further call.
+	const limited: GatewayTransport = {
+		...transport,
+		send: (...call) => (limit.throwIfAborted(), transport.send(...call))
+	};
+	const late = new Promise<never>((_resolve, reject) => {
+		limit.addEventListener('abort', () => reject(limit.reason), { once: true });
+	});
+	try {
+		return await Promise.race([controller.status(gateway, limited), late]);
+	} catch (error) {
+		if (timeout.signal.aborted) {
+			return describeUnusable(`The gateway did not respond within ${STATUS_TIMEOUT_MS / 1000} seconds.`);
+		}
+		if (error instanceof Unavailable) return describeUnusable(error.message);
+		throw error;
+	} finally {
+		clearTimeout(timer);
+		// Node keeps a signal that waits for `stopping` until it aborts.
+		timeout.abort();
+	}
+}
+
+const describeUnusable = (problem: string): GatewayStatus => ({
+	...{ problems: [problem], reachable: false, isUsable: false },
+	...{ clockOffsetMs: null, online: null }
+});
+
+async function findOwnersOfAll(queries: Queries): Promise<Map<number, number>> {
+	const rows = await queries
+		.selectFrom('routers')
+		.select(['id', 'owner_account_id'])
+		.where('id', 'in', (gateways) => gateways.selectFrom('gateways').select('router_id'))
+		.execute();
+	return new Map(rows.map(({ id, owner_account_id: owner }) => [id, owner]));
+}
+
+const findLastCheck = async (queries: Queries): Promise<number | null> =>
+	(await first(queries.selectFrom('gateways').select(({ fn }) => fn.max('checked_at').as('at'))))?.at ?? null;
+
+/**
+ * Counts, by gateway, the open connections that should send interim reports.
+ * @param reportedAfterMs a report this long after the start shows that the gateway sends them
+ * @param lostAfterMs a connection without a report for this long counts as ended
+ */
+async function countReporting(
+	queries: Queries,
+	now: number,
+	{ reportedAfterMs, lostAfterMs }: { reportedAfterMs: number; lostAfterMs: number }
+): Promise<Map<number, number>> {
+	const { rows } = await sql<{ gateway_id: number; reporting: number }>`
+		select gateway_id, count(*) as reporting from connections
+		where stopped_at is null and enforced_until > ${now} and seen_at >= started_at + ${reportedAfterMs}
+			and seen_at > ${now - lostAfterMs}
+		group by gateway_id`.execute(queries);
+	return new Map(rows.map(({ gateway_id, reporting }) => [gateway_id, reporting]));
+}
+
+const findSeenAt = async (queries: Queries, id: number): Promise<number | null> =>
+	(await first(queries.selectFrom('gateways').select('seen_at').where('id', '=', id)))?.seen_at ?? null;
+
+/** Saves a check, unless the gateway responded meanwhile. @returns whether it was saved */
+const saveCheck = (
+	queries: Queries,
+	id: number,
+	checked: { now: number; seenAt: number | null; missedChecks: number; unresponsiveSince: number | null }
+): Promise<boolean> =>
+	isChanged(
+		queries
+			.updateTable('gateways')
+			.set({
+				checked_at: checked.now,
+				checked_seen_at: checked.seenAt,
+				missed_checks: checked.missedChecks,
+				unresponsive_since: checked.unresponsiveSince
+			})
+			.where('id', '=', id)
+			.where('seen_at', checked.seenAt === null ? 'is' : '=', checked.seenAt)
+	);
+
+const UNRESPONSIVE_ROUTERS = sql`select router_id from gateways group by router_id
+	having count(*) = count(unresponsive_since)`;
+
+async function markRoutersOffline(queries: Queries): Promise<{ id: number; name: string }[]> {
+	const { rows } = await sql<{ id: number; name: string }>`
+		update routers set unresponsive_since =
+			(select max(gateways.unresponsive_since) from gateways where gateways.router_id = routers.id)
+		where unresponsive_since is null and id in (${UNRESPONSIVE_ROUTERS}) returning id, name`.execute(queries);
+	return rows;
+}
+
+async function markRoutersOnline(queries: Queries): Promise<{ id: number; name: string }[]> {
+	const { rows } = await sql<{ id: number; name: string }>`
+		update routers set unresponsive_since = null
+		where unresponsive_since is not null and id not in (${UNRESPONSIVE_ROUTERS}) returning id, name`.execute(
+		queries
+	);
+	return rows;
+}
