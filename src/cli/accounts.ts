@@ -6,6 +6,9 @@ import { defineCommand } from './command.ts';
 import { accountOf, AUTHOR, COMMAND_LINE } from './services.ts';
 import { CommandError, plain, print, UsageError } from './terminal.ts';
 import { createKey } from '#lib/server/developer/api-keys.ts';
+import { createInvitedAccount } from '../lib/server/authentication/links.ts';
+import { inviteAccount } from '../lib/server/authentication/links.ts';
+import { removeSecondFactor } from '../lib/server/authentication/links.ts';
 
 const MAX_NAME_CHARACTERS = 100;
 
@@ -30,7 +33,7 @@ export const accountCommands = [
 		async run({ values: { email, role, plan = 'default' }, open }) {
 			if (!isEmail(email)) throw new UsageError(`--email is not an email address: "${email}".`);
 			const app = await open();
-			const created = await app.signIn.createAccount({ email, role, plan }, AUTHOR, originOf(app));
+			const created = await createInvitedAccount(app.signIn, { email, role, plan }, AUTHOR, originOf(app));
 			if (!created) throw new CommandError(`The email address ${email} is taken by another account.`);
 			const { account, invitation } = created;
 			const { id, email: stored, status, created_at: at } = account;
@@ -47,7 +50,7 @@ export const accountCommands = [
 		options: OF_ACCOUNT,
 		async run({ values: { email }, open }) {
 			const app = await open();
-			await print(await app.signIn.invite(await accountOf(app, email), AUTHOR, originOf(app)));
+			await print(await inviteAccount(app.signIn, await accountOf(app, email), AUTHOR, originOf(app)));
 		}
 	}),
 	defineCommand({
@@ -58,7 +61,7 @@ export const accountCommands = [
 		async run({ values: { email }, open }) {
 			const app = await open();
 			const account = await accountOf(app, email);
-			const isRemoved = await app.signIn.removeSecondFactor(account, AUTHOR);
+			const isRemoved = await removeSecondFactor(app.signIn, account, AUTHOR);
 			if (!isRemoved) throw new CommandError(`The account ${email} has no second factor.`);
 			console.error(`The second factor of ${email} is removed.`);
 		}

@@ -4,6 +4,8 @@ import { type Finding, fail, ok, checkGateway, warn } from '#lib/server/checks.t
 import { type RegisteredGateway, findClaims, findGatewayByName } from '#lib/server/gateways/gateways.ts';
 import { type RouterRow, offlineReason, opensAt } from '#lib/server/routers/routers.ts';
 import { findRouter } from './services.ts';
+import { countPendingGrants } from '#lib/server/access/grants.ts';
+import { readGatewayStatus } from '#lib/server/gateway-setup.ts';
 
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);
@@ -89,7 +91,7 @@ async function* accessPoints({ database }: App, gateway: RegisteredGateway): Asy
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	const { mode, name } = gateway;
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
-	const status = await app.gatewaySetup.statusOf(gateway);
+	const status = await readGatewayStatus(app.gatewaySetup, gateway);
 	if (!status) return;
 	const advice = status.reachable
 		? `see "gateways config ${name}" for its requirements; "gateways rotate" sets a new key`
@@ -119,8 +121,8 @@ async function* radiusEndpoint({ config }: App, { key, credentials: { token = ''
 	}
 }
 
-async function* waiting({ access }: App, { id }: RegisteredGateway): AsyncGenerator<Finding> {
-	const { granting, revoking, failed, lastError } = await access.pendingAt(id);
+async function* waiting({ database }: App, { id }: RegisteredGateway): AsyncGenerator<Finding> {
+	const { granting, revoking, failed, lastError } = await countPendingGrants(database.db, id);
 	if (granting + revoking + failed === 0) {
 		yield ok('devices', 'none waits to be connected or disconnected');
 		return;

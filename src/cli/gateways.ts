@@ -31,6 +31,8 @@ import {
 	UsageError
 } from './terminal.ts';
 import { isGatewayVerified } from '#lib/server/routers/routers.ts';
+import { removeGateway } from '#lib/server/access/access.ts';
+import { addGateway, changeGateway, renderGatewayConfig } from '#lib/server/gateway-setup.ts';
 
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 const SETTING_OPTIONS = {
@@ -131,7 +133,12 @@ const registerCommands = [
 			};
 			const app = await open();
 			const { id: routerId } = await ownRouter(app, router, '--router');
-			const { gateway, becamePortalLogin } = await app.gatewaySetup.add({ ...input, name, routerId, kind });
+			const { gateway, becamePortalLogin } = await addGateway(app.gatewaySetup, {
+				...input,
+				name,
+				routerId,
+				kind
+			});
 			await print(gatewayText(gateway, app.config, SECRET_NAMES));
 			if (kind === 'mikrotik' && gateway.settings.control !== 'rest') {
 				console.error(
@@ -166,7 +173,7 @@ const registerCommands = [
 			const app = await open();
 			const before = await knownGateway(app, name);
 			const moved = router === undefined ? {} : { routerId: (await ownRouter(app, router, '--router')).id };
-			const gateway = await app.gatewaySetup.change(before, { ...settings, ...moved });
+			const gateway = await changeGateway(app.gatewaySetup, before, { ...settings, ...moved });
 			const fresh = (['radiusSecret', 'token'] as const).filter((name) => !before.credentials[name]);
 			await print(gatewayText(gateway, app.config, fresh));
 			console.error(`Configure it again if it needs the change: "gateways config ${name}".`);
@@ -243,7 +250,7 @@ const configureGateway = defineCommand({
 		if (part !== undefined && out !== undefined) throw new UsageError('Use --part or --out, not both.');
 		const app = await open();
 		const gateway = await knownGateway(app, name);
-		const parts = await app.gatewaySetup.configOf(gateway, { apiOrigin, radiusServer });
+		const parts = await renderGatewayConfig(app.gatewaySetup, gateway, { apiOrigin, radiusServer });
 		if (app.config.origin === null) {
 			console.error('ORIGIN is not set: replace THIS-MACHINE with the address of this machine.');
 		}
@@ -350,7 +357,7 @@ export const gatewayCommands = [
 		async run({ args: [name], values, open }) {
 			const app = await open();
 			const gateway = await knownGateway(app, name);
-			const { disconnected, left } = await app.access.remove(gateway, { isForced: values.force });
+			const { disconnected, left } = await removeGateway(app.access, gateway, { isForced: values.force });
 			console.error(`The gateway "${plain(name)}" is removed. Disconnected devices: ${disconnected}.`);
 			if (left === 0) return;
 			console.error(

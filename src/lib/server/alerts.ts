@@ -4,22 +4,32 @@ import { type Locale, isLocale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from './billing/earnings.ts';
 import type { Payments } from './billing/payments.ts';
-import type { Channel, Notifications } from './notifications/notifications.ts';
-import { type Fenced, LeaseLost, fenceHandlers } from '#lib/server/jobs.ts';
-import { binder } from '#lib/server/platform/bind.ts';
+import {
+	type Channel,
+	type Notifications,
+	canSend,
+	deleteOldNotifications,
+	findRecentNotifications,
+	queueNotification
+} from './notifications.ts';
+import { type Fenced, type JobHandlers, LeaseLost, fenceHandlers } from '#lib/server/jobs.ts';
 import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 import { dateAt, hourAt } from '#lib/domain/time/calendar.ts';
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
 import { type Selectable, type Updateable, sql } from 'kysely';
 import type { AlertChannelsTable } from '#lib/server/db/schema.ts';
 
-export type { Channel } from './notifications/notifications.ts';
+export type { Channel } from './notifications.ts';
 
 /** `reviews` is for administrators only. */
 export const EVENTS = ['gateway', 'earnings', 'reviews'] as const;
 export type AlertEvent = (typeof EVENTS)[number];
 
-interface AlertsContext extends Base {
+/**
+ * Alerts of owners and administrators. Each channel of an account has one address and the events that it gets; it is
+ * off until the person has entered a code that was sent to the address.
+ */
+export interface Alerts extends Base {
 	notifications: Notifications;
 	earnings: Pick<Earnings, 'today' | 'breakdown'>;
 	payments: Pick<Payments, 'crowdedPools'>;
@@ -31,36 +41,22 @@ const CODE_DIGITS = 6;
 const MAX_CODE_TRIES = 5;
 const CODES_A_DAY = 3;
 
-/**
- * Alerts of owners and administrators. Each channel of an account has one address and the events that it gets; it is
- * off until the person has entered a code that was sent to the address.
- */
-export function createAlerts(context: AlertsContext) {
-	const bind = binder(context);
-	return {
-		channels: bind(listAlertChannels),
-		setAddress: bind(setAlertAddress),
-		confirm: bind(confirmAlertChannel),
-		setEvents: bind(setAlertEvents),
-		remove: bind(removeAlertChannel),
-		jobs: (write: WriteAlert) =>
-			fenceHandlers(context, { [FIND_ALERTS_JOB]: (fenced) => findAlerts(fenced, write) })
-	};
-}
+export const alertJobs = (context: Alerts, write: WriteAlert): JobHandlers =>
+	fenceHandlers(context, { [FIND_ALERTS_JOB]: (fenced) => findAlerts(fenced, write) });
 
 interface Own {
 	accountId: number;
 	channel: Channel;
 }
 
-async function listAlertChannels({ database, notifications }: AlertsContext, accountId: number) {
+export async function listAlertChannels({ database, notifications }: Alerts, accountId: number) {
 	const rows = await findChannels(database.db, accountId);
 	const all: readonly Channel[] = ['email', 'sms'];
 	return all.map((channel) => {
 		const row = rows.find((one) => one.channel === channel);
 		return {
 			channel,
-			canSend: notifications.canSend(channel),
+			canSend: canSend(notifications, channel),
 			address: row?.address ?? null,
 			isConfirmed: row?.confirmed_at != null,
 			events: row ? parseEvents(row) : []
@@ -75,8 +71,8 @@ const parseEvents = ({ events }: ChannelRow) => JSON.parse(events) as AlertEvent
  * @param address email address, or E.164
  * @returns false if too many codes were sent
  */
-function setAlertAddress(
-	context: AlertsContext,
+export function setAlertAddress(
+	context: Alerts,
 	{ accountId, channel }: Own,
 	{
 		address,
@@ -87,7 +83,7 @@ function setAlertAddress(
 	const { database, clock, notifications } = context;
 	const now = clock.now();
 	return database.transact(async (trx) => {
-		const recent = await notifications.recent(trx, { accountId, channel }, now - DAY_MS);
+		const recent = await findRecentNotifications(trx, { accountId, channel }, now - DAY_MS);
 		const codes = recent.filter(({ kind }) => kind === 'code');
 		if (codes.length >= CODES_A_DAY) return false;
 		const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
@@ -97,17 +93,24 @@ function setAlertAddress(
 			{ address, locale, code_hash: hashCode(context, address, code), code_until: now + CODE_MS }
 		);
 		const key = `channel ${id} code ${now} ${codes.length}`;
-		await notifications.queue(trx, { accountId, channel, kind: 'code', key, address, ...write(code) });
+		await queueNotification(notifications, trx, {
+			accountId,
+			channel,
+			kind: 'code',
+			key,
+			address,
+			...write(code)
+		});
 		return true;
 	});
 }
 
-const hashCode = ({ secrets }: AlertsContext, address: string, code: string) =>
+const hashCode = ({ secrets }: Alerts, address: string, code: string) =>
 	hmac(secrets.derive('alert code', 32), `${address}:${code}`);
 
 /** Returns false if the code is wrong, too old, or was tried too often. */
-function confirmAlertChannel(
-	context: AlertsContext,
+export function confirmAlertChannel(
+	context: Alerts,
 	{ accountId, channel }: Own,
 	code: string
 ): Promise<boolean> {
@@ -126,8 +129,8 @@ function confirmAlertChannel(
 }
 
 /** Sets the events and the language of alerts. Changes nothing before `confirm`. */
-const setAlertEvents = (
-	context: AlertsContext,
+export const setAlertEvents = (
+	context: Alerts,
 	{ accountId, channel }: Own,
 	{ events, locale }: { events: readonly AlertEvent[]; locale: Locale }
 ): Promise<void> =>
@@ -139,7 +142,7 @@ const setAlertEvents = (
 		if (!events.includes('gateway')) await forgetOutages(trx, row.id);
 	});
 
-const removeAlertChannel = ({ database }: AlertsContext, { accountId, channel }: Own) =>
+export const removeAlertChannel = ({ database }: Alerts, { accountId, channel }: Own) =>
 	deleteChannel(database.db, { account_id: accountId, channel });
 
 /**
@@ -168,7 +171,7 @@ const MIN_INTERVAL_MS = {
 	reviews: DAY_MS
 };
 
-type AlertsJob = Fenced<AlertsContext>;
+type AlertsJob = Fenced<Alerts>;
 
 interface Outage {
 	router: string;
@@ -192,7 +195,7 @@ interface Run {
 /** @returns when to look again */
 async function findAlerts(context: AlertsJob, write: WriteAlert): Promise<number> {
 	const run = { now: context.clock.now(), write };
-	await context.notifications.deleteOld();
+	await deleteOldNotifications(context.notifications);
 	await findOutages(context, run);
 	await findEarnings(context, run);
 	await findReviews(context, run);
@@ -280,13 +283,13 @@ async function queueAlert(
 		const alert = await found.alert();
 		const { kind } = alert;
 		await database.transact(async (trx) => {
-			const recent = await notifications.recent(trx, { accountId, channel }, now - DAY_MS);
+			const recent = await findRecentNotifications(trx, { accountId, channel }, now - DAY_MS);
 			const isEarly = recent.some((one) => one.kind === kind && now - one.created_at < MIN_INTERVAL_MS[kind]);
 			if (isEarly || recent.length >= MAX_PER_DAY) return;
 			await found.note(trx);
 			const content = write(alert, isLocale(locale) ? locale : 'en');
 			const key = `channel ${id} ${kind} ${found.event}`;
-			await notifications.queue(trx, { accountId, channel, kind, key, address, ...content });
+			await queueNotification(notifications, trx, { accountId, channel, kind, key, address, ...content });
 		});
 	} catch (error) {
 		if (error instanceof LeaseLost) throw error;

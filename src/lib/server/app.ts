@@ -1,6 +1,14 @@
-import { createAccess, createProvisioning, type Access } from './access/access.ts';
+import {
+	accessJobs,
+	openAccess,
+	createProvisioning,
+	type Access,
+	letInBuyer,
+	requestDeviceAgain,
+	movePurchase
+} from './access/access.ts';
 import type { Base } from './base.ts';
-import { type WriteAlert, createAlerts } from './alerts.ts';
+import { type WriteAlert, alertJobs, type Alerts } from './alerts.ts';
 import { createAudit } from './audit.ts';
 import { createChecks } from './checks.ts';
 import { DEMO_EMAILS } from './accounts/accounts.ts';
@@ -14,16 +22,12 @@ import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
 import type { Gateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/vendor-api.ts';
-import {
-	type CaptiveSessions,
-	createCaptiveSessions,
-	createSeenDevices
-} from './gateways/captive-sessions.ts';
+import { type CaptiveSessions, createSeenDevices } from './gateways/captive-sessions.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createEvents } from './events.ts';
 import { createEarnings } from './billing/earnings.ts';
 import { createCursors } from './platform/cursor.ts';
-import { type JobHandlers, createJobs, fenceHandlers } from './jobs.ts';
+import { createJobs, fenceHandlers } from './jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { closeToOthers } from './platform/private-files.ts';
 import { createHttpClient } from './platform/http-client.ts';
@@ -31,7 +35,7 @@ import { createOperators, type Operators } from './billing/operators/registry.ts
 import { createSandboxOperator } from './billing/operators/sandbox.ts';
 import { createChanges, createPayments } from './billing/payments.ts';
 import { createMailer } from './platform/mail.ts';
-import { createNotifications } from './notifications/notifications.ts';
+import { notificationJobs, openNotifications } from './notifications.ts';
 import { createPersonalData } from './personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring.ts';
@@ -47,18 +51,20 @@ import { openRequestLog, stopRequestLog } from './developer/request-log.ts';
 import { createReviews } from './billing/reviews.ts';
 import { type Routers, findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
-import { createGatewaySetup } from './gateway-setup.ts';
+import type { GatewaySetup } from './gateway-setup.ts';
 import { createGatewayHealth } from './gateways/health.ts';
-import { createSignIn } from './authentication/sign-in.ts';
+import { finishMails, openSignIn } from './authentication/sign-in.ts';
 import { type Sessions, createSessions } from './billing/sessions.ts';
-import { createHelp } from './owner/help.ts';
+import type { Help } from './owner/help.ts';
 import { createUsage } from './owner/usage.ts';
 import { openPortal } from './open-portal.ts';
-import { createOwnerViews } from './owner/views.ts';
+import { ownerViewJobs } from './owner/views.ts';
 import { DELIVERY_JOB, insertDeliveries, sendDelivery } from './developer/webhook-delivery.ts';
 import { UPKEEP_JOB, keepWebhooks, sendNotice } from './developer/webhook-upkeep.ts';
 import { openWebhookTransport } from './developer/webhook-transport.ts';
 import type { Webhooks } from './developer/webhooks.ts';
+import { probeRadiusGateway } from './access/radius-connections.ts';
+import { findDeviceState } from './access/device-slots.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
@@ -80,13 +86,12 @@ export async function createApp(config: Config, options: Options = {}) {
 	const sales = createSales(base, operators);
 	const network = createNetwork(base, sales);
 	const developer = createDeveloper(base);
-	const notifications = createNotifications({ ...base, ...developer, http });
-	const alerts = createAlerts({ ...base, ...sales, notifications });
+	const notifications = openNotifications({ ...base, ...developer, http });
+	const alerts: Alerts = { ...base, ...sales, notifications };
 	const portal = createPortal(base, { ...sales, ...network, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
 	const personalData = createPersonalData(base);
-	const ownerViews = createOwnerViews(base);
 	return {
 		...base,
 		...sales,
@@ -103,8 +108,13 @@ export async function createApp(config: Config, options: Options = {}) {
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
 		personalData,
-		ownerViews,
-		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
+		help: {
+			...base,
+			...sales,
+			operators,
+			purchases: portal.purchases,
+			access: network.access
+		} satisfies Help,
 		/** Settles payments by hand; null in live mode. */
 		/** Only for the process that serves pages. */
 		async openPortal() {
@@ -115,10 +125,17 @@ export async function createApp(config: Config, options: Options = {}) {
 		startJobs(writeAlert: WriteAlert) {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth } = network;
-			const own = [payments, access, sessions, gatewayHealth, personalData, ownerViews, notifications];
-			const handlers = own.map((service): JobHandlers => service.jobs);
-			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
-			jobs.start(Object.assign({}, ...handlers));
+			jobs.start({
+				...payments.jobs,
+				...sessions.jobs,
+				...accessJobs(access),
+				...gatewayHealth.jobs,
+				...personalData.jobs,
+				...ownerViewJobs(base),
+				...notificationJobs(notifications),
+				...alertJobs(alerts, writeAlert),
+				...developer.jobHandlers
+			});
 		},
 		/** Tells proxies through /readyz that this process is about to stop. */
 		drain() {
@@ -140,7 +157,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			sandbox?.stop();
 			network.gatewayHealth.stop();
 			await jobs.stop();
-			await developer.signIn.stop();
+			await finishMails(developer.signIn);
 			await stopRequestLog(developer.requestLog);
 			await Promise.all([http.stop(), network.transport.stop()]);
 			await database.close();
@@ -195,28 +212,40 @@ function createSales(base: Base, operators: Operators) {
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const { gateways, passes } = sales;
 	const transport = createGatewayTransport(base);
-	const captiveSessions: CaptiveSessions = createCaptiveSessions({
+	const captiveSessions: CaptiveSessions = {
 		...base,
 		gateways,
 		seenDevices: createSeenDevices(base, transport),
 		access: {
-			purchaseOpened: (tokenHash, isOnline) => access.purchaseOpened(tokenHash, isOnline),
-			deviceReturned: (device) => access.deviceReturned(device),
-			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
-			move: (tokenHash) => access.move(tokenHash),
+			purchaseOpened: (tokenHash, isOnline) => letInBuyer(access, tokenHash, isOnline),
+			deviceReturned: (device) => requestDeviceAgain(access, device),
+			stateOf: (tokenHash, device) => findDeviceState(access, tokenHash, device),
+			move: (tokenHash) => movePurchase(access, tokenHash),
 			isVerified: (gateway) => isGatewayVerified(sales.routers, gateway)
 		}
-	});
-	const access: Access = createAccess({ ...base, ...sales, captiveSessions, transport });
+	};
+	const access: Access = openAccess({ ...base, ...sales, captiveSessions, transport });
 	const accessKinds = createAccessKinds({ ...base, ...sales });
 	return {
 		transport,
 		captiveSessions,
 		access,
 		accessKinds,
-		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, transport }),
+		gatewaySetup: {
+			...base,
+			...sales,
+			access,
+			accessKinds,
+			transport,
+			testing: new Set()
+		} satisfies GatewaySetup,
 		apiBuyers: createApiBuyers({ ...base, passes }),
-		gatewayHealth: createGatewayHealth({ ...base, gateways, access, transport }),
+		gatewayHealth: createGatewayHealth({
+			...base,
+			gateways,
+			transport,
+			probeRadius: (gateway) => probeRadiusGateway(access, gateway)
+		}),
 		usage: createUsage({ ...base, gateways })
 	};
 }
@@ -235,7 +264,7 @@ function createDeveloper(base: Base) {
 	return {
 		mailer,
 		apiKeys: openApiKeys(base),
-		signIn: createSignIn({ ...base, mailer, demoEmails: DEMO_EMAILS }),
+		signIn: openSignIn({ ...base, mailer, demoEmails: DEMO_EMAILS }),
 		webhooks: { ...base, rules } satisfies Webhooks,
 		jobHandlers: {
 			...fenceHandlers(delivery, { [DELIVERY_JOB]: sendDelivery }),

@@ -1,4 +1,3 @@
-import { binder } from '#lib/server/platform/bind.ts';
 import type { Access } from '#lib/server/access/access.ts';
 import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
@@ -34,26 +33,18 @@ import { InputError } from '#lib/server/platform/errors.ts';
 import { gatewaySecret } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { installScript } from './gateways/opennds.ts';
+import { scheduleGatewayAdded, changeGatewaySettings, removeGatewayForOwner } from './access/access.ts';
 
 /** The steps from a new gateway to one that works, for the command line and the owner pages. */
-export function createGatewaySetup(context: GatewaySetupContext) {
-	const bind = binder(context);
-	return {
-		add: bind(addGateway),
-		change: bind(changeGateway),
-		configOf: bind(renderGatewayConfig),
-		statusOf: bind(readGatewayStatus),
-		owner: ownerGateways(context)
-	};
-}
-
-interface GatewaySetupContext extends Base {
+export interface GatewaySetup extends Base {
 	gateways: Gateways;
 	routers: Routers;
-	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway' | 'removeForOwner'>;
+	access: Access;
 	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
 	offers: Offers;
 	transport: GatewayTransport;
+	/** Ids of gateways that are tested now. */
+	testing: Set<number>;
 }
 
 /** Writes rows in the transaction of the change, which it can refuse. */
@@ -64,36 +55,36 @@ type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
  * @returns `becamePortalLogin`: the router had no access kind of its own choice yet
  * @throws InputError with every wrong field
  */
-async function addGateway(
-	{ access, accessKinds, gateways, offers }: GatewaySetupContext,
+export async function addGateway(
+	{ access, accessKinds, gateways, offers }: GatewaySetup,
 	input: GatewayInput,
 	apply?: Apply
 ): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
 	await accessKinds.checkGateway(input.routerId, input.kind);
 	const gateway = await createGateway(gateways, input, async (trx, added) => {
 		await requireHeldLimits(offers, trx, added.routerId, { gateway: { before: null, after: added } });
-		await access.scheduleGatewayAdded(trx, added);
+		await scheduleGatewayAdded(access, trx, added);
 		await apply?.(trx, added);
 	});
 	return { gateway, becamePortalLogin: await accessKinds.noteGateway(gateway) };
 }
 
 /** Its portal address stays. @throws InputError with every wrong field */
-async function changeGateway(
-	{ access, accessKinds }: GatewaySetupContext,
+export async function changeGateway(
+	{ access, accessKinds }: GatewaySetup,
 	{ id, kind }: RegisteredGateway,
 	change: GatewayChange
 ): Promise<RegisteredGateway> {
 	const { routerId } = change;
 	if (routerId !== undefined) await accessKinds.checkGateway(routerId, kind);
-	const gateway = await access.changeGateway(id, change);
+	const gateway = await changeGatewaySettings(access, id, change);
 	if (routerId !== undefined) await accessKinds.noteGateway(gateway);
 	return gateway;
 }
 
 /** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws InputError without them */
-async function renderGatewayConfig(
-	{ config, database }: GatewaySetupContext,
+export async function renderGatewayConfig(
+	{ config, database }: GatewaySetup,
 	gateway: RegisteredGateway,
 	{
 		origin = config.origin,
@@ -110,8 +101,8 @@ async function renderGatewayConfig(
 }
 
 /** Calls the gateway. Returns null for a gateway that Airtill does not call. Does not count as a response. */
-async function readGatewayStatus(
-	{ gateways, transport }: Pick<GatewaySetupContext, 'gateways' | 'transport'>,
+export async function readGatewayStatus(
+	{ gateways, transport }: Pick<GatewaySetup, 'gateways' | 'transport'>,
 	gateway: RegisteredGateway
 ): Promise<GatewayStatus | null> {
 	const status = await fetchGatewayStatus(gateway, transport);
@@ -120,39 +111,18 @@ async function readGatewayStatus(
 	return status;
 }
 
-interface OwnerContext extends GatewaySetupContext {
-	/** Ids of gateways that are tested now. */
-	testing: Set<number>;
-}
-
+/**
+ * The gateways of an owner. Airtill calls them at public addresses only, with keys of their owner, and runs no program.
+ * Callers check that the router is the owner's. Every change is in the audit log, without secrets.
+ */
 interface Change {
 	/** Of the portal. */
 	origin: string;
 	author: Author;
 }
 
-/**
- * The gateways of an owner. Airtill calls them at public addresses only, with keys of their owner, and runs no program.
- * Callers check that the router is the owner's. Every change is in the audit log, without secrets.
- */
-function ownerGateways(services: GatewaySetupContext) {
-	const bind = binder({ ...services, testing: new Set<number>() });
-	return {
-		isOwn: isOwnGateway,
-		inputOf: readOwnInput,
-		inputVersion: computeInputVersion,
-		secretsVersion: computeSecretsVersion,
-		add: bind(addOwnGateway),
-		change: bind(changeOwnGateway),
-		rotate: bind(rotateOwnGateway),
-		remove: bind(removeOwnGateway),
-		configOf: bind(showOwnGatewayConfig),
-		test: bind(testOwnGateway)
-	};
-}
-
 const recordGatewayChange = (
-	{ audit }: OwnerContext,
+	{ audit }: GatewaySetup,
 	trx: Tx,
 	{ by, note }: Author,
 	action: string,
@@ -164,8 +134,8 @@ const recordGatewayChange = (
 	});
 
 /** @throws InputError with every wrong field; field `limit` if the router has MAX_OWN_GATEWAYS */
-async function addOwnGateway(
-	context: OwnerContext,
+export async function addOwnGateway(
+	context: GatewaySetup,
 	named: { name: string; routerId: number; kind: OwnKind },
 	own: OwnInput,
 	{ origin, author }: Change
@@ -189,14 +159,14 @@ async function addOwnGateway(
  * @param version of the input that the form showed; '' if it is not known
  * @throws InputError with every wrong field; field `moved` if the input is newer
  */
-const changeOwnGateway = (
-	context: OwnerContext,
+export const changeOwnGateway = (
+	context: GatewaySetup,
 	gateway: RegisteredGateway,
 	own: OwnInput,
 	author: Author,
 	version = ''
 ) =>
-	context.access.changeGateway(gateway.id, ownChange(gateway, own), async (trx, after) => {
+	changeGatewaySettings(context.access, gateway.id, ownChange(gateway, own), async (trx, after) => {
 		const current = computeInputVersion(gateway);
 		// They are the same if the form was sent twice.
 		if (version !== '' && version !== current && computeInputVersion(after) !== current) {
@@ -211,8 +181,8 @@ const changeOwnGateway = (
  * @param apiKey UniFi: the new key of the console
  * @throws InputError
  */
-function rotateOwnGateway(
-	context: OwnerContext,
+export function rotateOwnGateway(
+	context: GatewaySetup,
 	gateway: RegisteredGateway,
 	apiKey: string,
 	author: Author
@@ -230,14 +200,14 @@ function rotateOwnGateway(
 }
 
 /** @throws InputError with the field `in_use` while buyers need it, otherwise if an offer needs it */
-const removeOwnGateway = (context: OwnerContext, gateway: RegisteredGateway, author: Author) =>
-	context.access.removeForOwner(gateway, (trx) =>
+export const removeOwnGateway = (context: GatewaySetup, gateway: RegisteredGateway, author: Author) =>
+	removeGatewayForOwner(context.access, gateway, (trx) =>
 		recordGatewayChange(context, trx, author, 'removed', gateway)
 	);
 
 /** Returns the configuration with its secrets, and records who saw it. */
-async function showOwnGatewayConfig(
-	context: OwnerContext,
+export async function showOwnGatewayConfig(
+	context: GatewaySetup,
 	gateway: RegisteredGateway,
 	{ origin, author }: Change
 ): Promise<ConfigPart[]> {
@@ -251,8 +221,8 @@ async function showOwnGatewayConfig(
 }
 
 /** Tests a gateway, once at a time. */
-async function testOwnGateway(
-	context: OwnerContext,
+export async function testOwnGateway(
+	context: GatewaySetup,
 	gateway: RegisteredGateway
 ): Promise<{ result: TestResult; problems: readonly string[] }> {
 	const { testing } = context;
@@ -274,11 +244,11 @@ async function testOwnGateway(
 }
 
 /** Names what a form shows of a gateway. */
-const computeInputVersion = (gateway: RegisteredGateway): string =>
-	sha256(JSON.stringify(readOwnInput(gateway)));
+export const computeInputVersion = (gateway: RegisteredGateway): string =>
+	sha256(JSON.stringify(showOwnInput(gateway)));
 
 /** Names its secrets, so that a form that comes again replaces none. */
-const computeSecretsVersion = ({ secret, credentials }: RegisteredGateway): string =>
+export const computeSecretsVersion = ({ secret, credentials }: RegisteredGateway): string =>
 	sha256(JSON.stringify([secret, credentials]));
 
 export type TestResult = 'ready' | 'unready' | 'unreachable' | 'seen' | 'unseen' | 'busy';
@@ -348,12 +318,12 @@ function buildOwnSettings(kind: OwnKind, { loginHost, api, apiCertificate, site,
 	};
 }
 
-const readOwnInput = ({ loginHosts, settings }: RegisteredGateway): OwnInput => ({
+export const showOwnInput = ({ loginHosts, settings }: RegisteredGateway): OwnInput => ({
 	...{ loginHost: loginHosts.join(' '), api: settings.api ?? '', apiKey: '' },
 	...{ apiCertificate: settings.apiCertificate ?? '', site: settings.site ?? '' },
 	accessPoints: (settings.accessPoints ?? []).join(' ')
 });
 
 /** False if an administrator has given it a key, which its router's owner must not see or send elsewhere. */
-const isOwnGateway = ({ kind, settings }: RegisteredGateway): boolean =>
+export const isOwnGateway = ({ kind, settings }: RegisteredGateway): boolean =>
 	kind === 'opennds' || settings.publicApi === true;

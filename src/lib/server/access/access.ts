@@ -12,22 +12,19 @@ import {
 	refundUnconfirmed
 } from './provisioning.ts';
 import { applyGrant, createConcurrencyLimit, runGrantJob } from './gateway-calls.ts';
-import { acceptLogin, authorizeLogin, createPskCandidates } from './radius-login.ts';
-import { admitClient, confirmClient, endClient, fetchGrants } from './opennds-clients.ts';
-import { CONNECTION_JOB, REPORT_LIFETIME_MS, findDeviceState, findPassesOfPurchase } from './device-slots.ts';
-import { recordAccounting } from './radius-accounting.ts';
+import { createPskCandidates } from './radius-login.ts';
+import { CONNECTION_JOB, REPORT_LIFETIME_MS, findPassesOfPurchase } from './device-slots.ts';
 import {
 	GRANT_JOB,
 	LATE_REDIRECT_MS,
 	changeWantedGrant,
 	countConnectedAt,
-	countPendingGrants,
 	findGrant,
 	findOpenGrantIds,
 	requestAgain,
 	requestUsers
 } from './grants.ts';
-import { probeRadiusGateway, runConnectionJob } from './radius-connections.ts';
+import { runConnectionJob } from './radius-connections.ts';
 import {
 	type RegisteredGateway,
 	deleteGateway,
@@ -37,8 +34,7 @@ import {
 } from '../gateways/gateways.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import type { Moved } from '#lib/server/gateways/captive-sessions.ts';
-import { binder } from '../platform/bind.ts';
-import { fenceHandlers } from '../jobs.ts';
+import { type JobHandlers, fenceHandlers } from '../jobs.ts';
 import { type PassRow, openPassesAt } from '../passes/passes.ts';
 import { requireHeldLimits } from '../offers.ts';
 import { type GatewayChange, setGateway } from '../gateways/settings.ts';
@@ -46,51 +42,45 @@ import { InputError } from '../platform/errors.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots.ts';
 export { createProvisioning } from './provisioning.ts';
-export type { LoginAnswer } from './radius-login.ts';
 
-export type Access = ReturnType<typeof createAccess>;
+/** Creates the users of running passes at an added gateway; its subject is the gateway. */
+const GATEWAY_JOB = 'access.gateway';
+
+/** Passes per transaction, so that other writers get a turn. */
+const BATCH = 100;
+
+/** Stops calling a gateway that is removed when this many devices are left. */
+const MAX_LEFT = 3;
 
 /** Decides which devices may be online at which gateway, and until when. */
-export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 'pskCandidates'>) {
-	const context: AccessContext = {
-		...services,
-		concurrencyLimit: createConcurrencyLimit(services),
-		pskCandidates: createPskCandidates()
-	};
-	const bind = binder(context);
-	return {
-		fetchGrants: bind(fetchGrants),
-		purchaseOpened: bind(letInBuyer),
-		deviceReturned: bind(requestDeviceAgain),
-		scheduleGatewayAdded: bind(scheduleGatewayAdded),
-		changeGateway: bind(changeGatewaySettings),
-		move: bind(movePurchase),
-		stateOf: bind(findDeviceState),
-		radius: { authorize: bind(authorizeLogin), accepted: bind(acceptLogin), account: bind(recordAccounting) },
-		admitClient: bind(admitClient),
-		confirmClient: bind(confirmClient),
-		endClient: bind(endClient),
-		pendingAt: (gatewayId: number) => countPendingGrants(context.database.db, gatewayId),
-		remove: bind(removeGateway),
-		removeForOwner: bind(removeGatewayForOwner),
-		probeRadiusGateway: bind(probeRadiusGateway),
-		jobs: fenceHandlers(context, {
-			[GRANT_JOB]: runGrantJob,
-			[GATEWAY_JOB]: requestUsersAtGateway,
-			[ACTIVATION_JOB]: refundUnactivated,
-			[AWAIT_ROUTER_JOB]: awaitRouter,
-			[UNCONFIRMED_JOB]: refundUnconfirmed,
-			[CONNECTION_JOB]: runConnectionJob
-		})
-	};
-}
+export type Access = AccessContext;
 
-async function letInBuyer(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
+export const openAccess = (services: Omit<Access, 'concurrencyLimit' | 'pskCandidates'>): Access => ({
+	...services,
+	concurrencyLimit: createConcurrencyLimit(services),
+	pskCandidates: createPskCandidates()
+});
+
+export const accessJobs = (context: Access): JobHandlers =>
+	fenceHandlers(context, {
+		[GRANT_JOB]: runGrantJob,
+		[GATEWAY_JOB]: requestUsersAtGateway,
+		[ACTIVATION_JOB]: refundUnactivated,
+		[AWAIT_ROUTER_JOB]: awaitRouter,
+		[UNCONFIRMED_JOB]: refundUnconfirmed,
+		[CONNECTION_JOB]: runConnectionJob
+	});
+
+export async function letInBuyer(
+	context: AccessContext,
+	tokenHash: string,
+	isOnline: boolean
+): Promise<void> {
 	await forEachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
 }
 
 /** Its gateway redirected the device, so it has forgotten the grants that it has confirmed. */
-const requestDeviceAgain = (
+export const requestDeviceAgain = (
 	context: AccessContext,
 	device: { gatewayId: number; mac: string }
 ): Promise<void> =>
@@ -99,7 +89,7 @@ const requestDeviceAgain = (
 	);
 
 /** @param record of a person who helps the buyer; joins the transaction of each pass that moves */
-async function movePurchase(
+export async function movePurchase(
 	context: AccessContext,
 	tokenHash: string,
 	record?: (trx: Tx) => Promise<void>
@@ -126,14 +116,11 @@ const forEachPass = <T>(
 	});
 
 /** Schedules GATEWAY_JOB in the transaction that creates the gateway. */
-const scheduleGatewayAdded = (
+export const scheduleGatewayAdded = (
 	{ jobs, clock }: AccessContext,
 	trx: Tx,
 	{ id }: Pick<RegisteredGateway, 'id'>
 ) => jobs.schedule(trx, GATEWAY_JOB, id, clock.now());
-
-/** Creates the users of running passes at an added gateway; its subject is the gateway. */
-const GATEWAY_JOB = 'access.gateway';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
@@ -141,7 +128,7 @@ const GATEWAY_JOB = 'access.gateway';
  * @param audit writes rows in the same transaction
  * @throws InputError with every wrong field, or if somebody would lose access; then nothing changes
  */
-const changeGatewaySettings = (
+export const changeGatewaySettings = (
 	context: AccessContext,
 	id: number,
 	change: GatewayChange,
@@ -182,11 +169,8 @@ async function refuseStranding(
 	throw new InputError([{ field, reason }]);
 }
 
-/** Passes per transaction, so that other writers get a turn. */
-const BATCH = 100;
-
 /** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
-async function requestUsersAtGateway(context: AccessJob, gatewayId: number): Promise<null> {
+export async function requestUsersAtGateway(context: AccessJob, gatewayId: number): Promise<null> {
 	const { clock, gateways } = context;
 	const gateway = await findGatewayById(gateways, gatewayId);
 	if (!gateway) return null;
@@ -213,16 +197,13 @@ interface Removal {
 	left: number;
 }
 
-/** Stops calling the gateway when this many devices are left. */
-const MAX_LEFT = 3;
-
 /**
  * Deletes a gateway. If Airtill controls it, it stays while passes have access there: nobody could end that later, and
  * their buyers have paid for it. By force, it is deleted all the same, and its devices are disconnected if it answers.
  * @param options `check` runs in the transaction before the removal, `apply` after it; either refuses it by throwing
  * @throws InputError if devices have access there, or if its router sells a limit that only this gateway holds
  */
-async function removeGateway(
+export async function removeGateway(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	{
@@ -260,7 +241,7 @@ async function removeGateway(
  * Deletes a gateway for the owner of its router, but not one that buyers may still need.
  * @throws InputError with the field `in_use`, or as `removeGateway`
  */
-async function removeGatewayForOwner(
+export async function removeGatewayForOwner(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	apply: (trx: Tx) => Promise<void>

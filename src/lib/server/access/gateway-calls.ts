@@ -25,6 +25,7 @@ import { loginUser } from '../../domain/wifi/pass-username.ts';
 import { repairIfLost } from '../jobs.ts';
 import { findNewestDevice } from './device-slots.ts';
 import type { Base } from '../base.ts';
+import { findLogin } from '../gateways/captive-sessions.ts';
 
 /** Time starts at the confirmation, so the end is sent this much later. Revoking sets the exact end. */
 export const SLACK_MS = 30_000;
@@ -279,7 +280,7 @@ export async function buildLogin(
 		user: loginUser(grant.pass_id),
 		password: open ? passes.passwordOf(open.pass) : '',
 		mac,
-		login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId),
+		login: captiveSessionId === null ? {} : await findLogin(captiveSessions, captiveSessionId),
 		maxDevices: open?.pass.max_devices ?? 1,
 		speed: open ? speedOf(open.pass) : { down: null, up: null },
 		dataLeft: open ? dataLeft(open.pass) : null

@@ -20,6 +20,7 @@ import { passOfUser } from '../../domain/wifi/pass-username.ts';
 import type { Tx } from '../db/database.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { openPass, passState, speedOf } from '../passes/passes.ts';
+import { findLogin } from '../gateways/captive-sessions.ts';
 
 /** GNU wget of earlier scripts repeats a report 20 times, for about seven minutes, if the response is lost. */
 const REPEATED_MS = 15 * MINUTE_MS;
@@ -114,7 +115,7 @@ async function newestLogin(
 	const devices = await findDevices(database.db, { id: passId, router_id: routerId }, clock.now());
 	const device = devices.find((one) => one.gateway_id === gatewayId && one.mac === mac);
 	if (device === undefined) return null;
-	const { hid } = await captiveSessions.loginOf(device.captive_session_id);
+	const { hid } = await findLogin(captiveSessions, device.captive_session_id);
 	return { isThisLogin: hid === sha256(token), createdAt: device.created_at };
 }
 
@@ -202,7 +203,7 @@ const isOfDevice = async (
 	{ captive_session_id: captiveSessionId }: GrantRow,
 	hid: string
 ): Promise<boolean> =>
-	captiveSessionId !== null && (await captiveSessions.loginOf(captiveSessionId))['hid'] === hid;
+	captiveSessionId !== null && (await findLogin(captiveSessions, captiveSessionId))['hid'] === hid;
 
 /**
  * Starts the time of a pass whose device is in, although its grant was moved or requested again after the fetch. A

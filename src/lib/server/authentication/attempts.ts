@@ -34,6 +34,8 @@ const ALL_SOURCES = { free: 50, longestMs: HOUR_MS };
 const TOKEN_ID_BYTES = 16;
 const MAC_KEY_BYTES = 32;
 
+export type Attempts = ReturnType<typeof createAttempts>;
+
 export function createAttempts({ database, clock, secrets }: Base) {
 	const key = secrets.derive('known-browser', MAC_KEY_BYTES);
 	const sign = (id: string, { email, step }: Pick<Attempt, 'email' | 'step'>) =>

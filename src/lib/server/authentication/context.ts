@@ -1,15 +1,14 @@
 import type { Base } from '#lib/server/base.ts';
 import type { Mailer } from '#lib/server/platform/mail.ts';
+import type { Attempts } from './attempts.ts';
 import { createAuth, type Auth, type Tables } from './auth.ts';
 import { connectAccount, deleteLinks } from './users.ts';
 
-export interface SignInContext extends Base {
+export interface SignIn extends Base {
 	mailer: Mailer;
 	/** Used only in a sandbox with demo data. */
 	demoEmails: readonly string[];
-}
-
-export interface SignInState extends SignInContext {
+	attempts: Attempts;
 	/** better-auth, with the cookies of http and of https. */
 	auths: Map<boolean, Promise<Auth>>;
 	/** Mails that are being sent. */
@@ -17,7 +16,7 @@ export interface SignInState extends SignInContext {
 }
 
 /** Loads better-auth on the first call. */
-export function openAuth(state: SignInState, isHttps: boolean): Promise<Auth> {
+export function openAuth(state: SignIn, isHttps: boolean): Promise<Auth> {
 	const { auths, database, log, secrets } = state;
 	const known = auths.get(isHttps);
 	if (known) return known;
@@ -35,5 +34,5 @@ export function openAuth(state: SignInState, isHttps: boolean): Promise<Auth> {
 }
 
 /** The tables are the same for both. */
-export const openTables = async (state: SignInState): Promise<Tables> =>
+export const openTables = async (state: SignIn): Promise<Tables> =>
 	(await openAuth(state, state.config.origin?.startsWith('https:') ?? false)).$context;

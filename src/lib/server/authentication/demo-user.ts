@@ -1,6 +1,6 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { equalSecrets, type Secrets } from '#lib/server/platform/secrets.ts';
-import { openTables, type SignInState } from './context.ts';
+import { openTables, type SignIn } from './context.ts';
 import { connectAccount, ensureUser } from './users.ts';
 import { findAccountByEmail } from '../accounts/accounts.ts';
 
@@ -11,7 +11,7 @@ export const deriveDemoPassword = (secrets: Secrets, email: string): string =>
 
 /** Creates the demo user if `email` and `password` are a demo account's and its derived password. */
 export async function ensureDemoUser(
-	state: SignInState,
+	state: SignIn,
 	{ email, password }: { email: string; password: string }
 ): Promise<void> {
 	const { config, demoEmails, secrets } = state;

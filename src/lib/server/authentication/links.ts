@@ -6,7 +6,7 @@ import { canJoin, type Invitation, setInvitationToken, findInvitation } from '..
 import type { Author } from '#lib/server/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { openTables, type SignInState } from './context.ts';
+import { openTables, type SignIn } from './context.ts';
 import { PENDING } from './second-factor.ts';
 import { deleteLinks, deleteSecondFactor, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
 
@@ -39,7 +39,7 @@ interface LinkOrder {
 
 /** Creates a password link. better-auth's own request can neither vary the lifetime nor return the link. */
 async function createLink(
-	state: SignInState,
+	state: SignIn,
 	origin: string,
 	{ userId, role, lifeMs, prefix = '' }: LinkOrder
 ): Promise<string> {
@@ -61,7 +61,7 @@ const STAFF_TOKEN = 'staff-';
 
 /** The invitation that a link accepts. `isOver`: it was withdrawn or accepted, or has another link. */
 export async function findLinkInvitation(
-	state: SignInState,
+	state: SignIn,
 	token: string
 ): Promise<{ invitation: Invitation | null; isOver: boolean }> {
 	if (!token.startsWith(STAFF_TOKEN)) return { invitation: null, isOver: false };
@@ -71,7 +71,7 @@ export async function findLinkInvitation(
 
 /** Sends the link of an invitation, or tells the person of the address why it cannot join. */
 export const mailInvitation = (
-	state: SignInState,
+	state: SignIn,
 	invitation: Pick<Invitation, 'id' | 'email'>,
 	mail: { origin: string; write(url: string): MailText; writeRefusal(): MailText }
 ): void =>
@@ -87,10 +87,10 @@ export const mailInvitation = (
 	});
 
 /** Sends in the background, so that the response time does not reveal whether the address is known. */
-export const mailLink = (state: SignInState, request: LinkRequest): void =>
+export const sendLink = (state: SignIn, request: LinkRequest): void =>
 	inBackground(state, () => mailNow(state, request));
 
-function inBackground(state: SignInState, send: () => Promise<void>): void {
+function inBackground(state: SignIn, send: () => Promise<void>): void {
 	const { running, log } = state;
 	const work = send()
 		.catch((error: unknown) => log.error({ err: error }, 'a sign-in link was not mailed'))
@@ -98,7 +98,7 @@ function inBackground(state: SignInState, send: () => Promise<void>): void {
 	running.add(work);
 }
 
-async function mailNow(state: SignInState, { origin, isNew, write, ...request }: LinkRequest): Promise<void> {
+async function mailNow(state: SignIn, { origin, isNew, write, ...request }: LinkRequest): Promise<void> {
 	const { clock, mailer } = state;
 	const email = normaliseEmail(request.email);
 	const account = await findAccountByEmail(state, email);
@@ -112,7 +112,7 @@ async function mailNow(state: SignInState, { origin, isNew, write, ...request }:
 }
 
 /** Returns the email address of a link; null if it is used, expired or unknown. */
-export async function findLinkOwner(state: SignInState, token: string): Promise<string | null> {
+export async function findLinkOwner(state: SignIn, token: string): Promise<string | null> {
 	// Excludes NUL, which PostgreSQL refuses in text.
 	if (!TOKEN.test(token)) return null;
 	const { internalAdapter } = await openTables(state);
@@ -127,7 +127,7 @@ export async function findLinkOwner(state: SignInState, token: string): Promise<
  * @returns null if the email address is taken
  */
 export async function createInvitedAccount(
-	state: SignInState,
+	state: SignIn,
 	wanted: NewAccount,
 	author: Author,
 	origin: string
@@ -140,7 +140,7 @@ export async function createInvitedAccount(
 
 /** Returns a password link, which the administrator hands over. */
 export async function inviteAccount(
-	state: SignInState,
+	state: SignIn,
 	account: Account,
 	author: Author,
 	origin: string
@@ -152,7 +152,7 @@ export async function inviteAccount(
 	return url;
 }
 
-export async function findPasswordState(state: SignInState, { email }: Account) {
+export async function findPasswordState(state: SignIn, { email }: Account) {
 	const tables = await openTables(state);
 	const { adapter, internalAdapter } = tables;
 	const user = await findUser(tables, email);
@@ -174,7 +174,7 @@ export async function findPasswordState(state: SignInState, { email }: Account) 
 }
 
 /** Ends all password links of an account, also those that were mailed. */
-export async function deleteInvitations(state: SignInState, account: Account, author: Author): Promise<void> {
+export async function deleteInvitations(state: SignIn, account: Account, author: Author): Promise<void> {
 	const tables = await openTables(state);
 	const user = await findUser(tables, account.email);
 	if (!user) return;
@@ -183,11 +183,7 @@ export async function deleteInvitations(state: SignInState, account: Account, au
 }
 
 /** For a person whose phone is lost: ends all sign-in sessions too. Returns false if the account has no second factor. */
-export async function removeSecondFactor(
-	state: SignInState,
-	account: Account,
-	author: Author
-): Promise<boolean> {
+export async function removeSecondFactor(state: SignIn, account: Account, author: Author): Promise<boolean> {
 	const tables = await openTables(state);
 	const user = await findUser(tables, account.email);
 	if (!user || !(await deleteSecondFactor(tables, user.id))) return false;
@@ -197,7 +193,7 @@ export async function removeSecondFactor(
 }
 
 /** Ends all sign-in sessions, and forgets the password, the second factor and the links. */
-export async function forgetUser(state: SignInState, { email }: Account): Promise<void> {
+export async function forgetUser(state: SignIn, { email }: Account): Promise<void> {
 	const tables = await openTables(state);
 	const user = await findUser(tables, email);
 	if (!user) return;
@@ -207,7 +203,7 @@ export async function forgetUser(state: SignInState, { email }: Account): Promis
 
 /** better-auth writes its tables outside our transactions, so entries have their own. */
 const recordNote = (
-	{ audit, database }: SignInState,
+	{ audit, database }: SignIn,
 	action: 'account.invited' | 'account.invitations_deleted' | 'account.second_factor_removed',
 	{ id }: Account,
 	{ by, note: reason }: Author

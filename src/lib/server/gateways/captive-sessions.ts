@@ -1,5 +1,4 @@
 import type { Base } from '#lib/server/base.ts';
-import { binder } from '#lib/server/platform/bind.ts';
 import {
 	type Entry,
 	EntryRefused,
@@ -13,7 +12,6 @@ import {
 import {
 	type Gateways,
 	type RegisteredGateway,
-	buildStartAddress,
 	findAdapter,
 	findClaims,
 	findGatewayById,
@@ -56,14 +54,6 @@ export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 /** `unchanged`: the newest device of a pass has it already, after another one. `no_device`: no other device came. */
 export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 
-interface CaptiveSessionsContext extends Base {
-	gateways: Gateways;
-	access: CaptiveSessionAccess;
-	seenDevices: SeenDevices;
-}
-
-export type CaptiveSessions = ReturnType<typeof createCaptiveSessions>;
-
 /**
  * Captive sessions: one row per redirect from a gateway. The content is unverified: only the gateway decides
  * whether a sign-in is valid.
@@ -71,39 +61,25 @@ export type CaptiveSessions = ReturnType<typeof createCaptiveSessions>;
  * A random id in the URL names the row, because mini-browsers drop cookies. A purchase is bound to the
  * captive sessions that made or opened it. The address of its page names the device that reads it.
  */
-export function createCaptiveSessions(context: CaptiveSessionsContext) {
-	const bind = binder(context);
-	return {
-		enter: bind(enterPortal),
-		enterAgain: bind(enterPortalAgain),
-		find: bind(findCaptiveSession),
-		/** Whether the text can be the id of a captive session, which may have expired. */
-		isId: isCaptiveSessionId,
-		bindPurchase: bind(bindPurchase),
-		loginOf: bind(findLogin),
-		moveSlots: bind(moveSlots),
-		moveToPurchase: bind(moveToPurchase),
-		ofPurchase: bind(findPurchaseDevice),
-		signInUrl: bind(startSignIn),
-		earlierPurchase: bind(findEarlierPurchase),
-		onlineAt: bind(findPurchaseOnline),
-		/**
-		 * Another gateway of the router may respond, but it cannot connect devices here.
-		 * @param entry the redirect of the buyer's device
-		 */
-		async sellsAt(gateway: RegisteredGateway, entry: Entry | null): Promise<boolean> {
-			if (gateway.unresponsiveSince !== null || !(await context.access.isVerified(gateway))) return false;
-			const { accessPoint } = entry?.login ?? {};
-			const claims = await findClaims(
-				context.database.db,
-				gateway,
-				accessPoint === undefined ? undefined : [accessPoint]
-			);
-			return claims.length === 0;
-		},
-		startAddress: buildStartAddress,
-		needsDevice: namesDevices
-	};
+export interface CaptiveSessions extends Base {
+	gateways: Gateways;
+	access: CaptiveSessionAccess;
+	seenDevices: SeenDevices;
+}
+
+/**
+ * Another gateway of the router may respond, but it cannot connect devices here.
+ * @param entry the redirect of the buyer's device
+ */
+export async function sellsAt(
+	context: CaptiveSessions,
+	gateway: RegisteredGateway,
+	entry: Entry | null
+): Promise<boolean> {
+	if (gateway.unresponsiveSince !== null || !(await context.access.isVerified(gateway))) return false;
+	const { accessPoint } = entry?.login ?? {};
+	const accessPoints = accessPoint === undefined ? undefined : [accessPoint];
+	return (await findClaims(context.database.db, gateway, accessPoints)).length === 0;
 }
 
 /** How long a captive session lasts. The privacy page names both. */
@@ -116,7 +92,7 @@ const UNPAID_MS = UNPAID_HOURS * HOUR_MS;
 export const PAID_DAYS = 32;
 const PAID_MS = PAID_DAYS * DAY_MS;
 
-interface CaptiveSession {
+export interface CaptiveSession {
 	id: string;
 	/** Names its device in addresses of pages; opens nothing. */
 	device: string;
@@ -131,16 +107,18 @@ const SEALED_ID = /^v1\.[\w-]{40,12000}$/;
 const SEALED_ID_CONTEXT = 'captive session in its address';
 const sealedShape = z.object({ gatewayId: z.int(), createdAt: z.int(), entry: entryShape });
 
-const isCaptiveSessionId = (id: string): boolean => CAPTIVE_SESSION_ID_PATTERN.test(id) || SEALED_ID.test(id);
+/** Whether the text can be the id of a captive session, which may have expired. */
+export const isCaptiveSessionId = (id: string): boolean =>
+	CAPTIVE_SESSION_ID_PATTERN.test(id) || SEALED_ID.test(id);
 
-function seal({ clock, secrets }: CaptiveSessionsContext, gatewayId: number, entry: Entry): CaptiveSession {
+function seal({ clock, secrets }: CaptiveSessions, gatewayId: number, entry: Entry): CaptiveSession {
 	const content = { gatewayId, createdAt: clock.now(), entry: { ...entry, originalUrl: null } };
 	const id = secrets.encrypt(JSON.stringify(content), SEALED_ID_CONTEXT);
 	return { id, device: computeDeviceName(sha256(id)), entry };
 }
 
 /** Returns null if the id carries nothing, or something that has expired. */
-function unseal({ clock, secrets }: CaptiveSessionsContext, id: string) {
+function unseal({ clock, secrets }: CaptiveSessions, id: string) {
 	if (!SEALED_ID.test(id) || secrets.keyIndex(id, SEALED_ID_CONTEXT) < 0) return null;
 	const content = sealedShape.parse(JSON.parse(secrets.decrypt(id, SEALED_ID_CONTEXT)));
 	return content.createdAt + UNPAID_MS > clock.now() ? content : null;
@@ -148,7 +126,7 @@ function unseal({ clock, secrets }: CaptiveSessionsContext, id: string) {
 
 /** Finds the row of a captive session, which one that its id carries gets now. */
 async function findOrStore(
-	context: CaptiveSessionsContext,
+	context: CaptiveSessions,
 	queries: Queries,
 	id: string
 ): Promise<CaptiveSessionRow | null> {
@@ -188,7 +166,7 @@ const buildRow = (
 
 /** Stores an entry under a new random id. Keeps only the hash of the id. */
 async function insert(
-	{ clock, secrets }: CaptiveSessionsContext,
+	{ clock, secrets }: CaptiveSessions,
 	queries: Queries,
 	gatewayId: number,
 	entry: Entry,
@@ -205,8 +183,8 @@ async function insert(
  * Reads a redirect.
  * @param mayStore whether a captive session of the device may be stored; otherwise its id carries it
  */
-async function enterPortal(
-	context: CaptiveSessionsContext,
+export async function enterPortal(
+	context: CaptiveSessions,
 	gateway: RegisteredGateway,
 	request: EntryRequest,
 	mayStore: (mac: string | null) => Promise<boolean>
@@ -234,7 +212,7 @@ async function enterPortal(
  * @param row of a purchase
  */
 async function findReturn(
-	{ database, clock, secrets }: CaptiveSessionsContext,
+	{ database, clock, secrets }: CaptiveSessions,
 	gateway: RegisteredGateway,
 	row: CaptiveSessionRow
 ): Promise<number | null> {
@@ -248,8 +226,8 @@ async function findReturn(
 }
 
 /** Copies a captive session, without the result of its sign-in: its device buys again. */
-async function enterPortalAgain(
-	context: CaptiveSessionsContext,
+export async function enterPortalAgain(
+	context: CaptiveSessions,
 	{ gateway, entry }: { gateway: RegisteredGateway; entry: Entry },
 	mayStore: (mac: string | null) => Promise<boolean>
 ): Promise<CaptiveSession> {
@@ -259,8 +237,8 @@ async function enterPortalAgain(
 }
 
 /** @param gateway null for any */
-async function findCaptiveSession(
-	context: CaptiveSessionsContext,
+export async function openCaptiveSession(
+	context: CaptiveSessions,
 	gateway: RegisteredGateway | null,
 	id: string
 ): Promise<CaptiveSession | null> {
@@ -275,8 +253,8 @@ async function findCaptiveSession(
 }
 
 /** Returns an empty record if the captive session has expired. */
-async function findLogin(
-	{ database, secrets }: CaptiveSessionsContext,
+export async function findLogin(
+	{ database, secrets }: CaptiveSessions,
 	rowId: number
 ): Promise<Entry['login']> {
 	const row = await findRowById(database.db, rowId);
@@ -295,8 +273,8 @@ const UNKNOWN: Bound = { device: null, isElsewhere: false };
  * @param routerId of the purchase, if it was found by its code
  * @returns what names the device on the page of the purchase; null if nothing was bound
  */
-async function bindPurchase(
-	context: CaptiveSessionsContext,
+export async function bindPurchase(
+	context: CaptiveSessions,
 	id: string,
 	purchaseToken: string,
 	routerId?: number
@@ -329,8 +307,8 @@ async function bindPurchase(
 	return { device: bound.device, isElsewhere: false };
 }
 
-async function moveToPurchase(
-	{ database, access }: CaptiveSessionsContext,
+export async function moveToPurchase(
+	{ database, access }: CaptiveSessions,
 	fromToken: string,
 	toToken: string
 ): Promise<void> {
@@ -342,8 +320,8 @@ async function moveToPurchase(
  * Returns the SHA-256 of the token of a device's last purchase at a gateway; null if there is none, or if neither the
  * redirect nor the gateway proves the device, because anyone can write a MAC address.
  */
-async function findEarlierPurchase(
-	{ database, clock, secrets, seenDevices }: CaptiveSessionsContext,
+export async function findEarlierPurchase(
+	{ database, clock, secrets, seenDevices }: CaptiveSessions,
 	gateway: RegisteredGateway,
 	entry: Entry
 ): Promise<string | null> {
@@ -363,8 +341,8 @@ async function findEarlierPurchase(
  * @param clientIp in its one spelling; null if it is not known
  * @returns SHA-256 of the token; null if the device is unknown, or was redirected again after its sign-in
  */
-async function findPurchaseOnline(
-	context: CaptiveSessionsContext,
+export async function findPurchaseOnline(
+	context: CaptiveSessions,
 	gateway: RegisteredGateway,
 	clientIp: string | null
 ): Promise<string | null> {
@@ -403,7 +381,7 @@ interface PurchaseReader {
 	device: string | null;
 }
 
-interface PurchaseDevice {
+export interface PurchaseDevice {
 	/** Its newest captive session of the purchase. */
 	captiveSessionId: number;
 	/** The page can act for it: its address names the device, or no other device has opened the purchase. */
@@ -430,8 +408,8 @@ const MAX_CAPTIVE_SESSIONS = 50;
  * Returns the device that the page speaks for; null if no device opened the purchase behind a gateway of its router.
  * If the address names none, it is the newest device with a slot, or else the newest one.
  */
-async function findPurchaseDevice(
-	context: CaptiveSessionsContext,
+export async function findPurchaseDevice(
+	context: CaptiveSessions,
 	purchase: PurchaseReader
 ): Promise<PurchaseDevice | null> {
 	const { database, clock } = context;
@@ -457,7 +435,7 @@ const isSameDevice = (one: CaptiveSessionRow, other: CaptiveSessionRow): boolean
 	one.client_mac === null ? one.id === other.id : one.client_mac === other.client_mac;
 
 async function describeDevice(
-	context: CaptiveSessionsContext,
+	context: CaptiveSessions,
 	{ token }: PurchaseReader,
 	rows: readonly CaptiveSessionRow[],
 	row: CaptiveSessionRow,
@@ -488,8 +466,8 @@ async function describeDevice(
 }
 
 /** Returns the URL with which the browser signs in at the gateway, and marks it as tried; null if there is none. */
-async function startSignIn(
-	{ database, clock }: CaptiveSessionsContext,
+export async function startSignIn(
+	{ database, clock }: CaptiveSessions,
 	{ captiveSessionId, gateway, entry, how }: PurchaseDevice,
 	login: PassLogin
 ): Promise<string | null> {
@@ -508,7 +486,10 @@ async function startSignIn(
  * Moves the slots to the device that reads the page; a page that names none moves them to the device that opened the
  * purchase last. Returns false if none moved.
  */
-async function moveSlots(context: CaptiveSessionsContext, purchase: PurchaseReader): Promise<boolean> {
+export async function giveSlotsToReader(
+	context: CaptiveSessions,
+	purchase: PurchaseReader
+): Promise<boolean> {
 	const { database, clock, access } = context;
 	const device = await findPurchaseDevice(context, purchase);
 	// `move` gives the slots to the device with the newest `bound_at`.

@@ -17,10 +17,8 @@ import { first, isChanged } from '#lib/server/db/queries.ts';
 
 interface GatewayHealthContext extends Base {
 	gateways: Gateways;
-	/** access/, which knows the open connections. */
-	access: {
-		probeRadiusGateway(gateway: RegisteredGateway): Promise<'responding' | 'unresponsive' | 'unknown'>;
-	};
+	/** Of access/, which knows the open connections. */
+	probeRadius(gateway: RegisteredGateway): Promise<'responding' | 'unresponsive' | 'unknown'>;
 	transport: GatewayTransport;
 }
 
@@ -181,11 +179,11 @@ async function probeGateway(
 	gateway: RegisteredGateway,
 	signal: AbortSignal
 ): Promise<Answer> {
-	const { access, gateways } = context;
+	const { gateways, probeRadius } = context;
 	if (gateway.mode === 'push') {
 		return (await requestStatus(context, gateway, signal)) ? 'responding' : 'unresponsive';
 	}
-	const answer = await access.probeRadiusGateway(gateway);
+	const answer = await probeRadius(gateway);
 	if (answer === 'responding') await recordStatus(gateways, gateway, { answered: true });
 	return answer;
 }

@@ -3,21 +3,21 @@ import { plainText } from '#lib/domain/typed-text.ts';
 import { type Sessions, asOfNow } from '../billing/sessions.ts';
 import type { Payments } from '../billing/payments.ts';
 import type { Operators } from '../billing/operators/registry.ts';
-import { type Access, REPORT_LIFETIME_MS } from '#lib/server/access/access.ts';
+import { type Access, REPORT_LIFETIME_MS, movePurchase } from '#lib/server/access/access.ts';
 import type { Audit, Author } from '#lib/server/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
-import { binder } from '#lib/server/platform/bind.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { type Purchases, findPurchasePage, findSessionsByCode } from '#lib/server/portal/purchases.ts';
 import { type Selectable, sql } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { PaymentsTable, Schema } from '#lib/server/db/schema.ts';
 
-export type FoundPurchase = Awaited<ReturnType<Help['search']>>['data'][number];
-export type PurchaseFacts = NonNullable<Awaited<ReturnType<Help['read']>>>;
+export type FoundPurchase = Awaited<ReturnType<typeof searchPurchases>>['data'][number];
+export type PurchaseFacts = NonNullable<Awaited<ReturnType<typeof readPurchase>>>;
 
-interface HelpContext {
+/** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
+export interface Help {
 	database: Database;
 	clock: Clock;
 	operators: Operators;
@@ -25,20 +25,7 @@ interface HelpContext {
 	payments: Pick<Payments, 'isRefundable' | 'takesRefundByHand'>;
 	sessions: Pick<Sessions, 'extraTimeUntil'>;
 	purchases: Purchases;
-	access: Pick<Access, 'move'>;
-}
-
-/** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
-type Help = ReturnType<typeof createHelp>;
-
-export function createHelp(context: HelpContext) {
-	const bind = binder(context);
-	return {
-		search: bind(searchPurchases),
-		read: bind(readPurchase),
-		showCode: bind(showPurchaseCode),
-		moveDevice: bind(movePurchaseDevice)
-	};
+	access: Access;
 }
 
 /**
@@ -46,8 +33,8 @@ export function createHelp(context: HelpContext) {
  * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
  * payment's number; '' for all purchases of the span
  */
-async function searchPurchases(
-	context: HelpContext,
+export async function searchPurchases(
+	context: Help,
 	accountId: number,
 	typed: string,
 	span: TimeRange,
@@ -71,7 +58,7 @@ async function searchPurchases(
 	};
 }
 
-async function readClues({ operators, purchases }: HelpContext, typed: string): Promise<Clues> {
+async function readClues({ operators, purchases }: Help, typed: string): Promise<Clues> {
 	const id = plainText(typed).replaceAll(' ', '');
 	return {
 		ending: readEnding(searchedDigits(typed)),
@@ -100,7 +87,7 @@ const findDecisivePayment = (
 
 /** Returns a purchase that has a page, with the audit record of help for it; null if there is none. */
 async function helped(
-	{ database, audit, purchases }: HelpContext,
+	{ database, audit, purchases }: Help,
 	accountId: number,
 	sessionId: number,
 	{ by, note, action }: Author & { action: string }
@@ -114,7 +101,7 @@ async function helped(
 }
 
 /** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
-async function showPurchaseCode(context: HelpContext, accountId: number, sessionId: number, author: Author) {
+export async function showPurchaseCode(context: Help, accountId: number, sessionId: number, author: Author) {
 	const found = await helped(context, accountId, sessionId, { ...author, action: 'purchase.code_shown' });
 	if (!found) return null;
 	await context.database.transact(found.record);
@@ -122,14 +109,14 @@ async function showPurchaseCode(context: HelpContext, accountId: number, session
 }
 
 /** Moves the purchase to the device that opened it last, and logs who did it. */
-async function movePurchaseDevice(
-	context: HelpContext,
+export async function movePurchaseDevice(
+	context: Help,
 	accountId: number,
 	sessionId: number,
 	author: Author
 ) {
 	const found = await helped(context, accountId, sessionId, { ...author, action: 'purchase.moved' });
-	return found ? context.access.move(sha256(found.page.token), found.record) : 'no_device';
+	return found ? movePurchase(context.access, sha256(found.page.token), found.record) : 'no_device';
 }
 
 /** The ends to which decisions moved the time of a session, by the audit log. */
@@ -141,8 +128,8 @@ const findEnds = (decisions: Awaited<ReturnType<Audit['ofPayment']>>, wanted: st
 		.map(({ expires_at }) => expires_at);
 
 /** Returns null for an unknown session and for one at another owner's router. */
-async function readPurchase(
-	{ database: { db }, audit, clock, purchases, payments: billing, sessions }: HelpContext,
+export async function readPurchase(
+	{ database: { db }, audit, clock, purchases, payments: billing, sessions }: Help,
 	accountId: number,
 	sessionId: number
 ) {

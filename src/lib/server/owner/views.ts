@@ -1,9 +1,8 @@
 import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import { fenceHandlers } from '#lib/server/jobs.ts';
+import { type JobHandlers, fenceHandlers } from '#lib/server/jobs.ts';
 import { cutPage, findById, first, isChanged } from '#lib/server/db/queries.ts';
-import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
 const MAX_VIEW_MINUTES = 30;
@@ -22,25 +21,16 @@ interface ViewOrder {
  * Lets an administrator see the pages of an owner. A view belongs to one sign-in session, changes nothing and ends
  * after MAX_VIEW_MINUTES. Start and end are in the audit log, and the owner sees both with the reason.
  */
-export function createOwnerViews(context: Base) {
-	const bind = binder(context);
-	return {
-		start: bind(startOwnerView),
-		/** The view that a sign-in session has now; null once its account is no owner's any more. */
-		current: bind(findOwnerView),
-		stop: bind(stopOwnerViews),
-		ofOwner: bind(listOwnerViews),
-		jobs: fenceHandlers(context, {
-			[END_VIEW_JOB]: async ({ database, ...services }, id) => {
-				await database.transact((trx) => endView(services, trx, id, 'airtill'));
-				return null;
-			}
-		})
-	};
-}
+export const ownerViewJobs = (context: Base): JobHandlers =>
+	fenceHandlers(context, {
+		[END_VIEW_JOB]: async ({ database, ...services }, id) => {
+			await database.transact((trx) => endView(services, trx, id, 'airtill'));
+			return null;
+		}
+	});
 
 /** Ends the view that the sign-in session has. Returns false if the account is not an owner's. */
-async function startOwnerView(context: Base, order: ViewOrder): Promise<boolean> {
+export async function startOwnerView(context: Base, order: ViewOrder): Promise<boolean> {
 	const { audit, clock, database, jobs } = context;
 	const { accountId, adminId, signInSession, reason } = order;
 	return database.transact(async (trx) => {
@@ -70,7 +60,7 @@ const selectOpenViews = (queries: Queries, signInSession: string) =>
 		.where('sign_in_session', '=', signInSession)
 		.where('ended_at', 'is', null);
 
-const findOwnerView = ({ clock, database }: Base, signInSession: string) =>
+export const findOwnerView = ({ clock, database }: Base, signInSession: string) =>
 	first(
 		selectOpenViews(database.db, signInSession)
 			.where('ends_at', '>', clock.now())
@@ -79,8 +69,10 @@ const findOwnerView = ({ clock, database }: Base, signInSession: string) =>
 			)
 	);
 
-const stopOwnerViews = (context: Base, of: Pick<ViewOrder, 'adminId' | 'signInSession'>): Promise<void> =>
-	context.database.transact((trx) => stopViews(context, trx, of));
+export const stopOwnerViews = (
+	context: Base,
+	of: Pick<ViewOrder, 'adminId' | 'signInSession'>
+): Promise<void> => context.database.transact((trx) => stopViews(context, trx, of));
 
 async function stopViews(
 	context: Base,
@@ -108,7 +100,7 @@ async function endView(
 }
 
 /** Newest first. @param page views older than the one with the id `before`; null for the newest */
-async function listOwnerViews(
+export async function listOwnerViews(
 	{ database }: Base,
 	accountId: number,
 	{ before, limit }: { before: number | null; limit: number }

@@ -14,6 +14,8 @@ import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { type Resumed, resumeByCode, resumeByPayment } from '#lib/server/portal/resume.ts';
+import { openCaptiveSession } from '#lib/server/gateways/captive-sessions.ts';
+import { isCaptiveSessionId } from '#lib/server/gateways/captive-sessions.ts';
 
 interface Refused {
 	status: 400 | 404 | 429;
@@ -25,7 +27,7 @@ interface Refused {
 /** Returns the captive session of a device from the splash page, which the purchase then connects. */
 function findCaptiveSessionId({ locals, url }: RequestEvent): string | null {
 	const id = captiveSessionIn(url);
-	return id !== null && locals.app.captiveSessions.isId(id) ? id : null;
+	return id !== null && isCaptiveSessionId(id) ? id : null;
 }
 
 interface Typed {
@@ -42,7 +44,8 @@ async function openTyped(event: RequestEvent, { code, phone, transaction }: Type
 	}
 	const { captiveSessions, purchases } = event.locals.app;
 	const captiveSession = findCaptiveSessionId(event);
-	const found = captiveSession === null ? null : await captiveSessions.find(null, captiveSession);
+	const found =
+		captiveSession === null ? null : await openCaptiveSession(captiveSessions, null, captiveSession);
 	const visitor = { network: networkOf(event.locals.clientAddress()), captiveSession: found?.device ?? null };
 	const api = apiClient(event);
 	const opening: Promise<Resumed> =

@@ -3,6 +3,7 @@ import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-cl
 import { readSessions } from '#lib/server/portal/purchases.ts';
 import type { RequestHandler } from './$types';
 import { findGatewayByKey } from '#lib/server/gateways/gateways.ts';
+import { findPurchaseOnline } from '#lib/server/gateways/captive-sessions.ts';
 
 /**
  * GET /captive-portal/{key}: the Captive Portal API (RFC 8908), which DHCP announces (RFC 8910).
@@ -23,7 +24,7 @@ export const GET: RequestHandler = async (event) => {
 				'venue-info-url': `${origin}/r/${gateway.routerId}`
 			}
 		: {};
-	const tokenHash = await captiveSessions.onlineAt(gateway, event.locals.clientAddress());
+	const tokenHash = await findPurchaseOnline(captiveSessions, gateway, event.locals.clientAddress());
 	const passes = tokenHash === null ? [] : await passesOf(event, tokenHash);
 	if (passes.length === 0) return json({ captive: true, ...urls, 'can-extend-session': true });
 	const endMs = Math.max(...passes.map(({ untilMs }) => untilMs));

@@ -1,9 +1,10 @@
 import { mailLink } from '#lib/server/web/sign-in/password-links.ts';
 import type { Actions, PageServerLoad } from './$types';
+import { findMailProblem } from '#lib/server/authentication/sign-in.ts';
 
 /** The reason is for the administrator, in English. */
 export const load: PageServerLoad = ({ locals }) => ({
-	mailProblem: locals.app.signIn.mailProblem === null ? null : ''
+	mailProblem: findMailProblem(locals.app.signIn) === null ? null : ''
 });
 
 export const actions: Actions = { default: (event) => mailLink(event, { isNew: false }) };

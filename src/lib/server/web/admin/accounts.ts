@@ -8,6 +8,12 @@ import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, readReason } from './admin.ts';
 import { changeForm, changesOf, type Change } from './changes.ts';
 import { listKeys } from '../../developer/api-keys.ts';
+import { startOwnerView, findOwnerView, stopOwnerViews } from '../../owner/views.ts';
+import { createInvitedAccount } from '../../authentication/links.ts';
+import { findPasswordState } from '../../authentication/links.ts';
+import { deleteInvitations } from '../../authentication/links.ts';
+import { removeSecondFactor } from '../../authentication/links.ts';
+import { forgetUser } from '../../authentication/links.ts';
 
 type AccountEvent = RequestEvent<{ id: string }>;
 
@@ -31,10 +37,10 @@ export async function accountPage(event: AccountEvent, admin: Visitor) {
 	const account = await accountOf(event);
 	const { app } = event.locals;
 	const [password, keys, employer, view] = await Promise.all([
-		app.signIn.passwordState(account),
+		findPasswordState(app.signIn, account),
 		listKeys(app.apiKeys, account.id),
 		account.employer_id === null ? null : findAccount(app, account.employer_id),
-		app.ownerViews.current(admin.sessionId)
+		findOwnerView(app, admin.sessionId)
 	]);
 	const now = app.clock.now();
 	const facts = {
@@ -80,7 +86,7 @@ const CHANGES = {
 		async run({ event, admin, subject, author }) {
 			const { sessionId: signInSession, account } = admin;
 			const order = { accountId: subject.id, adminId: account.id, signInSession, reason: author.note };
-			const isStarted = await event.locals.app.ownerViews.start(order);
+			const isStarted = await startOwnerView(event.locals.app, order);
 			return isStarted ? { leadTo: '/owner' } : wrong("Only an owner's pages can be viewed.", 409);
 		}
 	},
@@ -102,7 +108,7 @@ const CHANGES = {
 		isOffered: ({ links }) => links > 0,
 		done: () => 'The password links do not work any more.',
 		async run({ event, subject, author }) {
-			await event.locals.app.signIn.deleteInvitations(subject, author);
+			await deleteInvitations(event.locals.app.signIn, subject, author);
 			return 'done';
 		}
 	},
@@ -114,7 +120,7 @@ const CHANGES = {
 		isOffered: ({ hasSecondFactor }) => hasSecondFactor,
 		done: () => 'The second factor is removed.',
 		async run({ event, subject, author }) {
-			const isRemoved = await event.locals.app.signIn.removeSecondFactor(subject, author);
+			const isRemoved = await removeSecondFactor(event.locals.app.signIn, subject, author);
 			return isRemoved ? 'done' : wrong('This account has no second factor.', 409);
 		}
 	},
@@ -146,7 +152,7 @@ const CHANGES = {
 			if (!role) return wrong(ROLE_PROBLEM);
 			const { app } = event.locals;
 			// The employer may have set the password. Forgotten first, so that it never opens the new role.
-			if (subject.role === 'staff') await app.signIn.forget(subject);
+			if (subject.role === 'staff') await forgetUser(app.signIn, subject);
 			await changeAccount(app, subject.id, { role }, { by: admin.account.id, note });
 			return 'done';
 		}
@@ -169,7 +175,7 @@ const CHANGES = {
 export const accountForm = (which: keyof typeof CHANGES) => changeForm(which, CHANGES[which], accountOf);
 
 export async function stopView({ locals, params }: AccountEvent, { account, sessionId }: Visitor) {
-	await locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });
+	await stopOwnerViews(locals.app, { adminId: account.id, signInSession: sessionId });
 	redirect(303, `/admin/accounts/${idOf(params.id)}?done=view`);
 }
 
@@ -190,7 +196,7 @@ export async function createAccount(event: RequestEvent, admin: Visitor) {
 	if (problem !== null) return refused(400, problem);
 	const { app, origin } = event.locals;
 	const author = { by: actorOf(admin), note };
-	const created = await app.signIn.createAccount({ email, role, plan }, author, origin);
+	const created = await createInvitedAccount(app.signIn, { email, role, plan }, author, origin);
 	if (!created) return refused(409, 'Email address: another account has it.');
 	const { account, invitation } = created;
 	const shown = { id: account.id, email: account.email, role: account.role, invitation };

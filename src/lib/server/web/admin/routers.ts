@@ -29,6 +29,7 @@ import { changeForm, changesOf, type Change } from './changes.ts';
 import { titleOf } from './reviews.ts';
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
 import { changePrice, markRouter } from '../../routers/edit-router.ts';
+import { countPendingGrants } from '../../access/grants.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
 
@@ -236,10 +237,10 @@ async function claimLines(app: App, claims: readonly Claim[]) {
 }
 
 /** Faults of the gateways, and devices that wait there, by the gateway's name. */
-async function gatewaysOf({ access, database, gateways }: App, routerId: number) {
+async function gatewaysOf({ database, gateways }: App, routerId: number) {
 	const faults: Record<string, string[]> = {};
 	for (const { id, name, trouble } of await findGatewaysOfRouter(gateways, database.db, routerId)) {
-		const { granting, revoking, failed, lastError } = await access.pendingAt(id);
+		const { granting, revoking, failed, lastError } = await countPendingGrants(database.db, id);
 		const counts = [
 			...(granting > 0 ? [`Devices that wait to be connected: ${granting}.`] : []),
 			...(revoking > 0 ? [`Devices that wait to be disconnected: ${revoking}.`] : []),

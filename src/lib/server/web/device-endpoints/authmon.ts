@@ -8,6 +8,7 @@ import {
 } from '#lib/server/gateways/opennds.ts';
 import { createRequestBatcher } from './request-batcher.ts';
 import { findGatewayByKey, recordStatus } from '../../gateways/gateways.ts';
+import { fetchGrants } from '../../access/opennds-clients.ts';
 
 /**
  * openNDS' `authmon` fetches the devices to authorize: version 10 with a query, version 9 with a form.
@@ -59,7 +60,7 @@ async function answerBatch(
 	// Anybody can poll, so the first report of the BinAuth script verifies a live gateway.
 	if (config.mode !== 'live' || gateway.seenAt !== null)
 		await recordStatus(gateways, gateway, { seen: true });
-	const grants = requests.includes('fetch') ? await access.fetchGrants(gateway, MAX_ITEMS) : [];
+	const grants = requests.includes('fetch') ? await fetchGrants(access, gateway, MAX_ITEMS) : [];
 	const items = formatItems(grants, gateway.secret ?? '', clock.now());
 	return (request) => {
 		if (request === 'fetch') return items;

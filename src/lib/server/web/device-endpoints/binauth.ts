@@ -3,6 +3,7 @@ import { readBody } from '#lib/server/http/read-body.ts';
 import { formatOpenndsLimits } from '#lib/server/gateways/gateway.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent } from './gateway-request.ts';
 import { learnLimits, recordStatus } from '../../gateways/gateways.ts';
+import { admitClient, confirmClient, endClient } from '../../access/opennds-clients.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
 const TOKEN = /^[0-9a-f]{1,64}$/;
@@ -33,12 +34,12 @@ async function answer(event: GatewayEvent): Promise<Response> {
 	await recordStatus(gateways, gateway, { seen: true });
 	const method = fields.get('method') ?? '';
 	if (method.endsWith('_deauth')) {
-		await access.endClient(gateway, device, countOf(fields, 'bytes_in') + countOf(fields, 'bytes_out'));
+		await endClient(access, gateway, device, countOf(fields, 'bytes_in') + countOf(fields, 'bytes_out'));
 		return empty(204);
 	}
 	if (method === 'ndsctl_auth') {
 		if (gateway.settings.level !== 4) return empty(400);
-		const isConfirmed = await access.confirmClient(gateway, device);
+		const isConfirmed = await confirmClient(access, gateway, device);
 		return empty(isConfirmed ? 204 : 404);
 	}
 	if (method !== 'auth_client') return empty(400);
@@ -46,7 +47,7 @@ async function answer(event: GatewayEvent): Promise<Response> {
 	const takesLimits = fields.get('limits') === '1';
 	const holdsLimits = countOf(fields, 'version') >= HOLDS_LIMITS;
 	if (holdsLimits && !gateway.settings.binauthLimits) await learnLimits(gateways, gateway);
-	const admitted = await access.admitClient(gateway, device);
+	const admitted = await admitClient(access, gateway, device);
 	if (admitted === null) return empty(403);
 	const { seconds, speed, dataLeft } = admitted;
 	return text(takesLimits ? `${seconds} ${formatOpenndsLimits(speed, dataLeft)}` : String(seconds));

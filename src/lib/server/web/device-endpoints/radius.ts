@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MAX_BODY_BYTES, readBody } from '#lib/server/http/read-body.ts';
-import type { LoginAnswer } from '#lib/server/access/access.ts';
+import { acceptLogin, authorizeLogin, type LoginAnswer } from '#lib/server/access/radius-login.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { radiusText, reportShape } from '#lib/server/access/radius-accounting.ts';
+import { radiusText, reportShape, recordAccounting } from '#lib/server/access/radius-accounting.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent as Event } from './gateway-request.ts';
 
 /**
@@ -14,21 +14,21 @@ import { answerGateway, authenticateGateway, empty, type GatewayEvent as Event }
 const loginShape = z.object({ user: radiusText, mac: radiusText });
 
 const login =
-	(step: 'authorize' | 'accepted') =>
+	(answer: typeof authorizeLogin) =>
 	(event: Event): Promise<Response> =>
 		respond(event, loginShape, async (gateway, { user, mac }) =>
-			loginResponse(await event.locals.app.access.radius[step](gateway, { user, mac: mac || null }))
+			loginResponse(await answer(event.locals.app.access, gateway, { user, mac: mac || null }))
 		);
 
 /** Runs before the password check. */
-export const authorize = login('authorize');
+export const authorize = login(authorizeLogin);
 
 /** Runs after the password was accepted. */
-export const postAuth = login('accepted');
+export const postAuth = login(acceptLogin);
 
 export const accounting = (event: Event): Promise<Response> =>
 	respond(event, reportShape, async (gateway, report) => {
-		await event.locals.app.access.radius.account(gateway, report);
+		await recordAccounting(event.locals.app.access, gateway, report);
 		return empty(204);
 	});
 

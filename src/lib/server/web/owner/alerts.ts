@@ -17,10 +17,16 @@ import {
 	MAX_PER_DAY,
 	OUTAGE_MINUTES,
 	REVIEW_HOURS,
-	type WriteAlert
+	type WriteAlert,
+	listAlertChannels,
+	setAlertAddress,
+	confirmAlertChannel,
+	setAlertEvents,
+	removeAlertChannel
 } from '../../alerts.ts';
 import { readFields } from '../form.ts';
 import type { OwnerVisitor } from './owner.ts';
+import { sumSmsOfMonth } from '../../notifications.ts';
 
 const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	gateway: {
@@ -41,9 +47,9 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, { owner 
 	const { id: accountId, role } = owner;
 	const { config, alerts, notifications } = app;
 	const words = eventWords();
-	const channels = await alerts.channels(accountId);
+	const channels = await listAlertChannels(alerts, accountId);
 	const priceMinor = config.sms?.priceMinor ?? 0;
-	const { count, price } = await notifications.smsOfMonth(accountId);
+	const { count, price } = await sumSmsOfMonth(notifications, accountId);
 	return {
 		done: url.searchParams.has('done'),
 		most: String(MAX_PER_DAY),
@@ -92,22 +98,22 @@ export async function changeAlerts(event: RequestEvent, { actor }: OwnerVisitor)
 				text: m.alerts_code_message({ code })
 			});
 			const to = { address, locale: currentLocale(), write };
-			if (!(await alerts.setAddress(own, to))) return refused(m.alerts_limited());
+			if (!(await setAlertAddress(alerts, own, to))) return refused(m.alerts_limited());
 			// The page asks for the code.
 			return redirect(303, event.url.pathname);
 		}
 		case 'confirm':
-			if (!(await alerts.confirm(own, field('code').replace(/\s/g, '')))) {
+			if (!(await confirmAlertChannel(alerts, own, field('code').replace(/\s/g, '')))) {
 				return refused(m.alerts_code_wrong());
 			}
 			break;
 		case 'events': {
 			const events = EVENTS.filter((name) => all('event').includes(name));
-			await alerts.setEvents(own, { events, locale: currentLocale() });
+			await setAlertEvents(alerts, own, { events, locale: currentLocale() });
 			break;
 		}
 		case 'remove':
-			await alerts.remove(own);
+			await removeAlertChannel(alerts, own);
 			break;
 		default:
 			return refused(m.owner_problem());

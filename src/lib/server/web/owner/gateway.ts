@@ -27,6 +27,18 @@ import { mayDo } from './roles.ts';
 import { routerSteps } from './router.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import { randomCharacters } from '../../platform/ids.ts';
+import { isOwnGateway } from '../../gateway-setup.ts';
+import { showOwnInput } from '../../gateway-setup.ts';
+import { computeInputVersion } from '../../gateway-setup.ts';
+import { computeSecretsVersion } from '../../gateway-setup.ts';
+import {
+	rotateOwnGateway,
+	showOwnGatewayConfig,
+	removeOwnGateway,
+	testOwnGateway,
+	addOwnGateway,
+	changeOwnGateway
+} from '../../gateway-setup.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
 
@@ -61,7 +73,7 @@ export async function gatewayPage(event: Event, router: OwnedRouter, { role }: O
 		isReadable: gateway.unreadable.length === 0,
 		disputed: pointsOf('disputed'),
 		lost: pointsOf('lost'),
-		secrets: gatewaySetup.owner.secretsVersion(gateway),
+		secrets: computeSecretsVersion(gateway),
 		mayChange: mayDo(role, 'routers/[router]/gateway/[gateway]', 'change'),
 		router: { id: router.id, name: router.name },
 		hasSteps: routerSteps(router) !== null,
@@ -69,9 +81,9 @@ export async function gatewayPage(event: Event, router: OwnedRouter, { role }: O
 		seen: seenAt === null ? null : m.usage_last_response({ time: moment(seenAt, config.reportTimezone) }),
 		/** The page then renews itself. */
 		isWaiting: state !== 'responding' && gateway.mode !== 'external',
-		kind: gatewaySetup.owner.isOwn(gateway) ? ownKindOf(kind) : null,
-		entry: gatewaySetup.owner.inputOf(gateway),
-		version: gatewaySetup.owner.inputVersion(gateway),
+		kind: isOwnGateway(gateway) ? ownKindOf(kind) : null,
+		entry: showOwnInput(gateway),
+		version: computeInputVersion(gateway),
 		done: doneTexts[event.url.searchParams.get('done') ?? '']?.() ?? null
 	};
 }
@@ -80,8 +92,8 @@ export async function gatewayPage(event: Event, router: OwnedRouter, { role }: O
 async function ownGateway(event: Event, router: OwnedRouter, owner: OwnerVisitor) {
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup } = event.locals.app;
-	if (!gatewaySetup.owner.isOwn(gateway)) error(403, m.owner_gateway_managed());
-	return { gateway, author: authorOf(owner), service: gatewaySetup.owner };
+	if (!isOwnGateway(gateway)) error(403, m.owner_gateway_managed());
+	return { gateway, author: authorOf(owner), service: gatewaySetup };
 }
 
 type OwnGateway = Awaited<ReturnType<typeof ownGateway>>;
@@ -96,7 +108,7 @@ const done = (gateway: RegisteredGateway, text: string) =>
 /** Throws 409 for a gateway whose secrets cannot be read. */
 function configParts(event: Event, { gateway, author, service }: OwnGateway) {
 	if (gateway.unreadable.length > 0) error(409, m.owner_problem());
-	return service.configOf(gateway, { origin: originOf(event), author });
+	return showOwnGatewayConfig(service, gateway, { origin: originOf(event), author });
 }
 
 /** Not a part of the page: it holds secrets, and the audit log names who saw them. */
@@ -117,7 +129,7 @@ export async function configFile(event: Event, own: OwnGateway, wanted: string):
 export async function changeGateway(event: Event, { gateway, author, service }: OwnGateway) {
 	const { field } = await readFields(event.request);
 	const [entry, version] = [readOwnInput(field), field('version')];
-	const refused = await attempt(InputError, () => service.change(gateway, entry, author, version));
+	const refused = await attempt(InputError, () => changeOwnGateway(service, gateway, entry, author, version));
 	if (!(refused instanceof InputError)) return done(gateway, 'changed');
 	const isMoved = refused.problems.some((one) => one.field === 'moved');
 	const shown = { entry, version: isMoved ? null : version };
@@ -130,10 +142,10 @@ export async function rotateGateway(event: Event, { gateway, author, service }: 
 	const isRotated =
 		gateway.kind === 'unifi'
 			? gateway.unreadable.length === 0 && apiKey === gateway.credentials.apiKey
-			: field('secrets') !== service.secretsVersion(gateway);
+			: field('secrets') !== computeSecretsVersion(gateway);
 	// The form was sent twice, or is older than the secrets.
 	if (isRotated) return done(gateway, 'unchanged');
-	const refused = await attempt(InputError, () => service.rotate(gateway, apiKey, author));
+	const refused = await attempt(InputError, () => rotateOwnGateway(service, gateway, apiKey, author));
 	if (refused instanceof InputError) return fail(400, { rotate: m.owner_gateway_bad_key() });
 	return done(gateway, 'rotated');
 }
@@ -143,7 +155,7 @@ export async function removeGateway(event: Event, router: OwnedRouter, owner: Ow
 	// The form was sent twice.
 	if (!(await findGatewayById(event.locals.app.gateways, idOf(event.params.gateway)))) redirect(303, done);
 	const { gateway, author, service } = await ownGateway(event, router, owner);
-	const refused = await attempt(InputError, () => service.remove(gateway, author));
+	const refused = await attempt(InputError, () => removeOwnGateway(service, gateway, author));
 	if (refused instanceof InputError) {
 		const isInUse = refused.problems.some(({ field }) => field === 'in_use' || field === 'name');
 		return fail(409, { problem: isInUse ? m.owner_gateway_in_use() : m.owner_gateway_needed() });
@@ -161,7 +173,7 @@ const TEST_TEXTS: Record<TestResult, () => string> = {
 };
 
 export async function testGateway(_event: Event, { gateway, service }: OwnGateway) {
-	const { result, problems } = await service.test(gateway);
+	const { result, problems } = await testOwnGateway(service, gateway);
 	return { test: { isGood: result === 'ready' || result === 'seen', text: TEST_TEXTS[result](), problems } };
 }
 
@@ -253,22 +265,22 @@ export async function addGateway(event: RequestEvent, router: OwnedRouter, owner
 	const entry = readOwnInput(field);
 	const key = FORM_KEY.test(field('key')) ? field('key') : newKey();
 	if (!kind) return fail(400, { kind, key, entry, errors: {}, problem: m.owner_gateway_choose() });
-	const service = app.gatewaySetup.owner;
+	const service = app.gatewaySetup;
 	const author = authorOf(owner);
 	const save = async (formKey: string): Promise<RegisteredGateway> => {
 		const name = `router-${router.id}-${formKey}`;
 		const named = { name, routerId: router.id, kind };
 		const result = await attempt(InputError, () =>
-			service.add(named, entry, { origin: originOf(event), author })
+			addOwnGateway(service, named, entry, { origin: originOf(event), author })
 		);
 		if (!(result instanceof InputError)) return result;
 		const added = await findGatewayByName(app.gateways, name);
-		if (added?.routerId !== router.id || !service.isOwn(added)) throw result;
+		if (added?.routerId !== router.id || !isOwnGateway(added)) throw result;
 		// The form came again, perhaps with other values.
 		if (added.kind !== kind) return save(newKey());
-		const changed = await service.change(added, entry, author);
+		const changed = await changeOwnGateway(service, added, entry, author);
 		const hasKey = kind !== 'unifi' || changed.credentials.apiKey === entry.apiKey;
-		return hasKey ? changed : service.rotate(changed, entry.apiKey, author);
+		return hasKey ? changed : rotateOwnGateway(service, changed, entry.apiKey, author);
 	};
 	const saved = await attempt(InputError, () => save(key));
 	if (saved instanceof InputError)

@@ -24,12 +24,14 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { mayDo } from './roles.ts';
 import { isRefundedByHand } from '#lib/server/billing/refunds.ts';
 import { findSignIn } from '../../gateways/gateways.ts';
+import { showPurchaseCode, movePurchaseDevice } from '../../owner/help.ts';
+import { readPurchase } from '../../owner/help.ts';
 
 type ActionEvent = RequestEvent<{ session: string; action: string }>;
 
 async function wanted({ params, locals: { app } }: ActionEvent, { actor }: OwnerVisitor) {
 	const action = HELP_ACTIONS.get(params.action);
-	const facts = action ? await app.help.read(actor.accountId, idOf(params.session)) : null;
+	const facts = action ? await readPurchase(app.help, actor.accountId, idOf(params.session)) : null;
 	if (!action || !facts) error(404, m.help_not_found());
 	return { action, facts };
 }
@@ -132,7 +134,7 @@ const showCode: HelpAction = {
 	button: m.help_code,
 	isPossible: ({ hasPage }) => hasPage,
 	async run({ app, accountId, origin, by, note }, id) {
-		const page = await app.help.showCode(accountId, id, { by, note });
+		const page = await showPurchaseCode(app.help, accountId, id, { by, note });
 		return page ? { shown: codeCard(origin, page) } : { refusal: m.help_code_nothing() };
 	}
 };
@@ -175,7 +177,7 @@ const move: HelpAction = {
 	button: m.help_move,
 	isPossible: (facts) => runs(facts) && facts.hasPage && endsByItself(facts.session.access_kind),
 	async run({ app, accountId, by, note }, id) {
-		const result = await app.help.moveDevice(accountId, id, { by, note });
+		const result = await movePurchaseDevice(app.help, accountId, id, { by, note });
 		if (result === 'moved' || result === 'unchanged') return 'done';
 		return { refusal: result === 'too_soon' ? m.help_move_soon() : m.help_move_none() };
 	},
@@ -243,7 +245,7 @@ const end: HelpAction = {
 	isPossible: runs,
 	async run({ app, accountId, by, note }, id) {
 		await app.sessions.endForOwner(accountId, id, { by, note });
-		const after = await app.help.read(accountId, id);
+		const after = await readPurchase(app.help, accountId, id);
 		return after && wasEnded(after) ? 'done' : { refusal: m.help_end_nothing() };
 	},
 	done: m.help_at_ended
@@ -264,7 +266,7 @@ export async function purchasePage(
 	{ params, url, locals: { app } }: RequestEvent<{ session: string }>,
 	{ actor, role }: OwnerVisitor
 ) {
-	const facts = await app.help.read(actor.accountId, idOf(params.session));
+	const facts = await readPurchase(app.help, actor.accountId, idOf(params.session));
 	if (!facts) error(404, m.help_not_found());
 	const { reportTimezone: timeZone } = app.config;
 	const { session, payment, now, activatingUntil, isConnected } = facts;

@@ -10,6 +10,7 @@ import { logSecurity } from '#lib/server/http/security-log.ts';
 import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
 import { mayDo, rolesOf, type OwnerRole } from './roles.ts';
 import { findAccount } from '../../accounts/accounts.ts';
+import { findOwnerView } from '../../owner/views.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
 const ROUTES = /^\/owner\/\(signed-in\)\/?/;
@@ -43,7 +44,7 @@ async function findOwnerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	const { account, sessionId } = found;
 	const { app } = event.locals;
 	const isAdmin = account.role === 'admin' && account.status === 'active';
-	const view = isAdmin ? await app.ownerViews.current(sessionId) : null;
+	const view = isAdmin ? await findOwnerView(app, sessionId) : null;
 	const ownerId = view?.account_id ?? account.employer_id;
 	const owner = ownerId === null ? account : await findAccount(app, ownerId);
 	// The pages of an employer are not a suspended person's own.

@@ -24,6 +24,10 @@ import { idOf, readPage } from '../page-links.ts';
 import { tooManyMails } from '../sign-in/sign-in-limits.ts';
 import { authorOf, type OwnerVisitor } from './owner.ts';
 import { roleWords } from './roles.ts';
+import { listOwnerViews } from '../../owner/views.ts';
+import { mailInvitation } from '../../authentication/links.ts';
+import { forgetUser } from '../../authentication/links.ts';
+import { findMailProblem } from '#lib/server/authentication/sign-in.ts';
 
 const VIEWS_PER_PAGE = 20;
 
@@ -34,7 +38,7 @@ export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 		listStaff(app, owner.id),
 		listInvitations(app, owner.id),
 		readPage(event, { parameter: 'before', length: 1, anchor: '#views' }, (before) =>
-			app.ownerViews.ofOwner(owner.id, { before, limit: VIEWS_PER_PAGE })
+			listOwnerViews(app, owner.id, { before, limit: VIEWS_PER_PAGE })
 		)
 	]);
 	const { reportTimezone: timeZone } = app.config;
@@ -89,7 +93,7 @@ export async function answerInvite(event: RequestEvent, visitor: OwnerVisitor) {
 	const role = roleOf(field) ?? 'cashier';
 	const entry = { email, role };
 	if (!isEmail(email)) return refused(400, m.owner_email_incomplete(), entry);
-	if (app.signIn.mailProblem !== null) return refused(503, m.owner_mail_off(), entry);
+	if (findMailProblem(app.signIn) !== null) return refused(503, m.owner_mail_off(), entry);
 	const tooMany = await tooManyMails(event, email);
 	if (tooMany) return refused(429, tooMany.data.problem, entry);
 	const invited = await attempt(StaffRefused, () => inviteStaff(app, entry, employerOf(visitor)));
@@ -105,7 +109,7 @@ export async function inviteAgain(event: RequestEvent, visitor: OwnerVisitor) {
 	const invitations = await listInvitations(app, visitor.owner.id);
 	const invitation = invitations.find((one) => one.id === id);
 	if (!invitation) return refused(409, m.staff_gone());
-	if (app.signIn.mailProblem !== null) return refused(503, m.owner_mail_off());
+	if (findMailProblem(app.signIn) !== null) return refused(503, m.owner_mail_off());
 	const tooMany = await tooManyMails(event, invitation.email);
 	return tooMany ? refused(429, tooMany.data.problem) : sendInvitation(event, visitor, invitation);
 }
@@ -120,7 +124,8 @@ function sendInvitation(
 	const subject = m.staff_mail_subject(words);
 	const [text, once, ignore] = [m.staff_mail_text(words), m.staff_mail_once(), m.staff_mail_ignore(words)];
 	const refusal = m.staff_mail_taken(words);
-	app.signIn.mailInvitation(
+	mailInvitation(
+		app.signIn,
 		{ id, email },
 		{
 			origin,
@@ -161,6 +166,6 @@ export async function removePerson(event: RequestEvent, visitor: OwnerVisitor) {
 	const { app } = event.locals;
 	const removed = await removeStaff(app, idOf(field('id')), employerOf(visitor));
 	if (!removed) return refused(409, m.staff_gone());
-	await app.signIn.forget(removed);
+	await forgetUser(app.signIn, removed);
 	redirect(303, link('/owner/staff?done=remove'));
 }

@@ -13,6 +13,11 @@ import { apart } from '#lib/i18n/intl.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 import { type SignInMethod } from '../../gateways/gateways.ts';
+import { bindPurchase } from '../../gateways/captive-sessions.ts';
+import { giveSlotsToReader } from '../../gateways/captive-sessions.ts';
+import { findPurchaseDevice } from '../../gateways/captive-sessions.ts';
+import { startSignIn } from '../../gateways/captive-sessions.ts';
+import { type PurchaseDevice } from '../../gateways/captive-sessions.ts';
 
 /** Time to copy the password before a mini-browser goes online, and maybe closes. */
 const AUTOMATIC_SECONDS = 12;
@@ -26,16 +31,13 @@ interface GoOnlinePage {
 	isApiBuyer?: boolean;
 }
 
-type CaptiveSessions = PageEvent['locals']['app']['captiveSessions'];
-type PurchaseDevice = NonNullable<Awaited<ReturnType<CaptiveSessions['ofPurchase']>>>;
-
 /** Binds the purchase to the captive session in the address: the buyer found it by its code at a gateway. */
 export async function adoptCaptiveSession(event: PageEvent, routerId: number): Promise<void> {
 	const captiveSession = event.request.method === 'GET' ? captiveSessionIn(event.url) : null;
 	if (captiveSession === null) return;
 	const { token } = event.params;
 	const { captiveSessions } = event.locals.app;
-	const bound = await captiveSessions.bindPurchase(captiveSession, token, routerId);
+	const bound = await bindPurchase(captiveSessions, captiveSession, token, routerId);
 	const path = pagePath('s', token, bound.device ?? event.params.device);
 	redirect(303, bound.isElsewhere ? `${path}?elsewhere` : path);
 }
@@ -54,11 +56,13 @@ export const findReadingDevice = async (
 	event: PageEvent,
 	routerId: number
 ): Promise<PurchaseDevice | null> =>
-	isElsewhere(event) ? null : event.locals.app.captiveSessions.ofPurchase(nameReader(event, routerId));
+	isElsewhere(event)
+		? null
+		: findPurchaseDevice(event.locals.app.captiveSessions, nameReader(event, routerId));
 
 /** Gives the device slots of a pass to the device that reads the page. @param page its path */
 export async function moveSlots(event: PageEvent, routerId: number, page: string): Promise<never> {
-	const isMoved = await event.locals.app.captiveSessions.moveSlots(nameReader(event, routerId));
+	const isMoved = await giveSlotsToReader(event.locals.app.captiveSessions, nameReader(event, routerId));
 	redirect(303, page + (isMoved ? '?moved' : '?later'));
 }
 
@@ -90,7 +94,7 @@ export async function findSignInAddress(
 	// Without a free slot the buyer must move the pass first.
 	if (device === null || device.deviceState === 'no-free-slot') return page;
 	const landing = `${origin}${page}?online`;
-	return (await app.captiveSessions.signInUrl(device, { user, password, landing })) ?? page;
+	return (await startSignIn(app.captiveSessions, device, { user, password, landing })) ?? page;
 }
 
 export function isOnline({ url }: Pick<PageEvent, 'url'>, device: PurchaseDevice | null): boolean {

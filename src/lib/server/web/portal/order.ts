@@ -34,6 +34,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import { link } from '#lib/i18n/current.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
+import { bindPurchase } from '../../gateways/captive-sessions.ts';
 
 /**
  * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen
@@ -50,7 +51,7 @@ export function placeOrder(
 	const pageOf = async (token: string): Promise<string> => {
 		if (!captiveSession) return pagePath('s', token);
 		try {
-			const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
+			const { device } = await bindPurchase(captiveSessions, captiveSession.id, token);
 			return pagePath('s', token, device);
 		} catch (problem) {
 			// The purchase exists, so its page is shown.

@@ -2,7 +2,7 @@ import type { SessionBody } from '#lib/server/contract/session.ts';
 import { type RequestEvent, error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { answerJson, answerUnavailable, type PageEvent, orUnavailable } from './pages.ts';
+import { answerJson, answerUnavailable, orUnavailable } from './pages.ts';
 import { findPurchase, retryPurchase } from '#lib/server/portal/ordering.ts';
 import {
 	type PurchasePart,
@@ -35,6 +35,7 @@ import { readOrderer } from './order.ts';
 import { link } from '#lib/i18n/current.ts';
 import { type SignIn, writeInstructions } from './go-online.ts';
 import { findSignIn } from '../../gateways/gateways.ts';
+import { findCodeSms, sendCodeSms } from '../../notifications.ts';
 
 /**
  * Holds a reload without script until there is a change, or for this time. The service gets a few requests
@@ -304,13 +305,12 @@ export function sendRetry(event: RequestEvent, token: string, { session }: Purch
 
 /** The installation pays for an SMS with the code to the number that paid, and for a second if the first may be missing. */
 
-type Notifications = PageEvent['locals']['app']['notifications'];
-type Status = NonNullable<NonNullable<Awaited<ReturnType<Notifications['codeOf']>>>['status']>;
+type Status = NonNullable<NonNullable<Awaited<ReturnType<typeof findCodeSms>>>['status']>;
 
 /** Describes the SMS of a purchase with a running pass. Returns null if the installation offers none. */
 export async function readCodeSms({ locals }: RequestEvent, token: string, shown: PurchaseShown) {
 	const phone = findPayingNumber(shown);
-	const sms = phone && (await locals.app.notifications.codeOf(token));
+	const sms = phone && (await findCodeSms(locals.app.notifications, token));
 	if (!sms) return null;
 	const hidden = (e164: string) => hideMiddle(formatMobile(e164));
 	const isWaiting = sms.status === 'queued' || sms.status === 'sending';
@@ -347,7 +347,7 @@ export async function queueCode(
 	const phone = findPayingNumber(shown);
 	const { method: signIn } = await findSignIn(app.gateways, purchase.router.id);
 	const text = shown.pass && writeSms(purchase, shown.pass.session, { signIn, origin });
-	if (phone && text) await app.notifications.sendCode(token, { phone, text });
+	if (phone && text) await sendCodeSms(app.notifications, token, { phone, text });
 }
 
 /** Writes what signs in without the page, then the code that opens it. */

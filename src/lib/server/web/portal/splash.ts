@@ -8,14 +8,20 @@ import { ifAvailable, orNull, pagePath, withCaptiveSession } from './pages.ts';
 import { readPayPage } from './order.ts';
 import { isPurchase, readSessions } from '#lib/server/portal/purchases.ts';
 import { type RegisteredGateway, findGatewayByKey } from '../../gateways/gateways.ts';
+import { enterPortal } from '../../gateways/captive-sessions.ts';
+import { enterPortalAgain } from '../../gateways/captive-sessions.ts';
+import { openCaptiveSession } from '../../gateways/captive-sessions.ts';
+import { bindPurchase } from '../../gateways/captive-sessions.ts';
+import { findEarlierPurchase } from '../../gateways/captive-sessions.ts';
+import { sellsAt } from '../../gateways/captive-sessions.ts';
+import { buildStartAddress } from '../../gateways/gateways.ts';
+import { namesDevices } from '../../gateways/gateways.ts';
+import { type CaptiveSession } from '../../gateways/captive-sessions.ts';
 
 /**
  * A redirect's parameters become a captive session once; later addresses contain only its id. Prices and
  * hosts never come from the browser.
  */
-
-type App = RequestEvent['locals']['app'];
-type CaptiveSession = NonNullable<Awaited<ReturnType<App['captiveSessions']['find']>>>;
 
 export async function findGateway(event: RequestEvent<{ gateway: string }>): Promise<RegisteredGateway> {
 	const gateway = await findGatewayByKey(event.locals.app.gateways, event.params.gateway);
@@ -26,7 +32,11 @@ export async function findGateway(event: RequestEvent<{ gateway: string }>): Pro
 /** Finds the captive session of the address; null if it has expired. */
 export async function findCaptiveSession(event: RequestEvent<{ gateway: string; captiveSession: string }>) {
 	const gateway = await findGateway(event);
-	const captiveSession = await event.locals.app.captiveSessions.find(gateway, event.params.captiveSession);
+	const captiveSession = await openCaptiveSession(
+		event.locals.app.captiveSessions,
+		gateway,
+		event.params.captiveSession
+	);
 	return { gateway, captiveSession };
 }
 
@@ -46,7 +56,9 @@ export async function enterCaptiveSession(
 		host: event.request.headers.get('host') ?? undefined,
 		fields
 	};
-	const entered = await captiveSessions.enter(gateway, request, (mac) => takeCaptiveSession(event, mac));
+	const entered = await enterPortal(captiveSessions, gateway, request, (mac) =>
+		takeCaptiveSession(event, mac)
+	);
 	if (!('refused' in entered)) {
 		await goToOwnPurchase(event, entered);
 		return entered;
@@ -68,7 +80,7 @@ export async function enterAgain(
 	event: RequestEvent,
 	device: { gateway: RegisteredGateway; entry: CaptiveSession['entry'] }
 ): Promise<string> {
-	const captiveSession = await event.locals.app.captiveSessions.enterAgain(device, (mac) =>
+	const captiveSession = await enterPortalAgain(event.locals.app.captiveSessions, device, (mac) =>
 		takeCaptiveSession(event, mac)
 	);
 	return `${captiveSessionPath(device.gateway, captiveSession)}?${AGAIN}`;
@@ -89,7 +101,7 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	if (captiveSession.entry.state === 'online') {
 		redirect(303, `${pagePath(own.kind, own.token, own.device)}?online`);
 	}
-	const { device } = await event.locals.app.captiveSessions.bindPurchase(captiveSession.id, own.token);
+	const { device } = await bindPurchase(event.locals.app.captiveSessions, captiveSession.id, own.token);
 	redirect(303, pagePath(own.kind, own.token, device));
 }
 
@@ -100,7 +112,7 @@ export async function findRouter(
 ): Promise<RouterBody> {
 	const router = await orNull(apiClient(event).getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
-	const sellsHere = await event.locals.app.captiveSessions.sellsAt(gateway, captiveSession?.entry ?? null);
+	const sellsHere = await sellsAt(event.locals.app.captiveSessions, gateway, captiveSession?.entry ?? null);
 	return sellsHere ? router : { ...router, status: 'offline' };
 }
 
@@ -124,9 +136,9 @@ export async function readSplashPage(
 		/** Contains the captive session, so that the found purchase connects this device. */
 		resume: withCaptiveSession(link('/resume'), captiveSession?.id ?? null),
 		signIn: captiveSession ? `${path}/sign-in` : null,
-		begin: captiveSession ? null : captiveSessions.startAddress(gateway),
+		begin: captiveSession ? null : buildStartAddress(gateway),
 		/** The gateway connects only known devices, so a purchase without a captive session connects none. */
-		buyingLetsNobodyIn: captiveSessions.needsDevice(gateway)
+		buyingLetsNobodyIn: namesDevices(gateway)
 	};
 }
 
@@ -137,7 +149,7 @@ async function hasPaid(
 	captiveSession: CaptiveSession
 ): Promise<boolean> {
 	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
-	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry);
+	const earlier = await findEarlierPurchase(captiveSessions, gateway, captiveSession.entry);
 	if (earlier === null) return false;
 	if ((await apiBuyers.leftOf(earlier)) !== null) return true;
 	const sessions = await ifAvailable(readSessions(purchases, apiClient(event), earlier), null);

@@ -11,6 +11,13 @@ import { newPasswordProblem, nextPath, openNext, setPasswordByLink } from './sig
 import { tooManyMails, tooOften } from './sign-in-limits.ts';
 import { acceptInvitation } from '../../accounts/staff.ts';
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
+import { sendLink } from '../../authentication/links.ts';
+import { findLinkOwner } from '../../authentication/links.ts';
+import { findLinkInvitation } from '../../authentication/links.ts';
+import { inviteAccount } from '../../authentication/links.ts';
+import { findPasswordState } from '../../authentication/links.ts';
+import { deleteInvitations } from '../../authentication/links.ts';
+import { findMailProblem } from '#lib/server/authentication/sign-in.ts';
 
 /** The response does not reveal whether the address is known. */
 export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean }) {
@@ -18,12 +25,12 @@ export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean 
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
 	if (!isEmail(email)) return fail(400, { email, problem: m.owner_email_incomplete() });
-	if (signIn.mailProblem !== null) {
+	if (findMailProblem(signIn) !== null) {
 		return fail(503, { email, problem: m.owner_mail_off() });
 	}
 	const refused = await tooManyMails(event, email);
 	if (refused) return refused;
-	signIn.mailLink({ email, origin: event.locals.origin, isNew, write: writeMail() });
+	sendLink(signIn, { email, origin: event.locals.origin, isNew, write: writeMail() });
 	return { email, sent: true };
 }
 
@@ -38,11 +45,11 @@ function writeMail(): (url: string) => { subject: string; text: string } {
 export async function readPasswordLink({ locals, url }: RequestEvent) {
 	const token = url.searchParams.get('token') ?? '';
 	const { signIn } = locals.app;
-	const { invitation } = await signIn.invitationOf(token);
+	const { invitation } = await findLinkInvitation(signIn, token);
 	const employer = invitation && (await findAccount(locals.app, invitation.employer_id));
 	return {
 		token,
-		email: await signIn.linkOwner(token),
+		email: await findLinkOwner(signIn, token),
 		invitation:
 			invitation && employer
 				? m.staff_joins({ owner: apart(employer.email), role: roleWords(invitation.staff_role).name })
@@ -54,7 +61,7 @@ export async function readPasswordLink({ locals, url }: RequestEvent) {
 export const mayInvite = (
 	{ locals: { app } }: RequestEvent,
 	{ hasPassword }: { hasPassword: boolean }
-): boolean => !hasPassword || app.signIn.mailProblem !== null;
+): boolean => !hasPassword || findMailProblem(app.signIn) !== null;
 
 /** Makes a password link to hand over. Returns null if the person has to ask for one by mail. */
 export async function inviteWithoutPassword(
@@ -63,12 +70,12 @@ export async function inviteWithoutPassword(
 	author: Author
 ): Promise<string | null> {
 	const { signIn } = event.locals.app;
-	const isAllowed = async () => mayInvite(event, await signIn.passwordState(account));
+	const isAllowed = async () => mayInvite(event, await findPasswordState(signIn, account));
 	if (!(await isAllowed())) return null;
-	const link = await signIn.invite(account, author, event.locals.origin);
+	const link = await inviteAccount(signIn, account, author, event.locals.origin);
 	if (await isAllowed()) return link;
 	// The person has chosen a password since the first check.
-	await signIn.deleteInvitations(account, author);
+	await deleteInvitations(signIn, account, author);
 	return null;
 }
 
@@ -83,7 +90,7 @@ export async function usePasswordLink(event: RequestEvent) {
 	if (problem !== null) return fail(400, { problem });
 	const refused = await tooOften(event, 'sign-in', {});
 	if (refused) return refused;
-	const { invitation } = await app.signIn.invitationOf(token);
+	const { invitation } = await findLinkInvitation(app.signIn, token);
 	if (invitation && !(await acceptInvitation(app, sha256(token)))) return fail(400, { problem: '' });
 	const signedIn = await setPasswordByLink(event, { token, email, password });
 	if (!signedIn) return fail(400, { problem: '' });

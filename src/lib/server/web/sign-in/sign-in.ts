@@ -12,6 +12,11 @@ import { logSecurity } from '#lib/server/http/security-log.ts';
 import { unsentForm } from './unsent-form.ts';
 import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
 import { findAccountByEmail } from '../../accounts/accounts.ts';
+import { stopOwnerViews } from '../../owner/views.ts';
+import { openAuth } from '../../authentication/context.ts';
+import { findSignInAccount } from '../../authentication/sign-in.ts';
+import { ensureDemoUser } from '../../authentication/demo-user.ts';
+import { deleteLinksOf } from '../../authentication/sign-in.ts';
 
 export interface Visitor {
 	userId: string;
@@ -39,7 +44,7 @@ const AREAS = {
 const SET_UP = { path: '/developer/account#second-factor', route: '/developer/(signed-in)/account' };
 
 export const authOf = ({ locals }: RequestEvent): Promise<Auth> =>
-	locals.app.signIn.auth(locals.origin.startsWith('https:'));
+	openAuth(locals.app.signIn, locals.origin.startsWith('https:'));
 
 export function visitor(event: RequestEvent): Promise<Visitor | null> {
 	event.locals.visitor ??= findVisitor(event);
@@ -60,7 +65,7 @@ async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
 	}
 	await setCookies(event, headers);
 	if (!response) return null;
-	const account = await event.locals.app.signIn.accountOf(response.user);
+	const account = await findSignInAccount(event.locals.app.signIn, response.user);
 	if (!account) return null;
 	const { id: userId, email, twoFactorEnabled } = response.user;
 	return {
@@ -158,7 +163,7 @@ async function signInByPassword(
 	typed: { email: string; password: string },
 	by: 'password' | 'link'
 ): Promise<SignedIn | null> {
-	await event.locals.app.signIn.ensureDemoUser(typed);
+	await ensureDemoUser(event.locals.app.signIn, typed);
 	const body = { email: typed.email.trim(), password: typed.password };
 	const answer = await accepted(event, ({ signInEmail }, headers) =>
 		signInEmail({ body, headers, returnHeaders: true })
@@ -232,7 +237,7 @@ export async function changePassword(
 	}
 	logSecurity(event, 'password changed', { account: account.id });
 	await attemptSucceeded(event, email);
-	await event.locals.app.signIn.deleteLinks(userId);
+	await deleteLinksOf(event.locals.app.signIn, userId);
 	return true;
 }
 
@@ -243,7 +248,7 @@ export async function signOut(event: RequestEvent, next: string): Promise<never>
 	if (found) {
 		const { account, sessionId } = found;
 		logSecurity(event, 'signed out', { account: account.id });
-		await event.locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });
+		await stopOwnerViews(event.locals.app, { adminId: account.id, signInSession: sessionId });
 	}
 	redirect(303, next);
 }

@@ -4,6 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import { describePurchase, describeUsers } from '#lib/server/web/owner/customers.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 import { PAGE_SIZE, readPage } from '#lib/server/web/page-links.ts';
+import { searchPurchases } from '#lib/server/owner/help.ts';
 
 const MAX_FOUND = 20;
 const MIN_TYPED = 4;
@@ -46,7 +47,7 @@ export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) 
 	}
 	const wanted = isSearch ? day : app.earnings.today();
 	const span = spanOfDates(wanted || FIRST_DATE, wanted || LAST_DATE, app.config.reportTimezone);
-	const { data, hasMore } = await app.help.search(actor.accountId, typed, span, MAX_FOUND);
+	const { data, hasMore } = await searchPurchases(app.help, actor.accountId, typed, span, MAX_FOUND);
 	return {
 		...{ ...asked, ...nothing },
 		customers: data.map((found) => describePurchase(found, app)),

@@ -64,6 +64,10 @@ import {
 import { extendPurchase } from '#lib/server/portal/ordering.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { findSignIn } from '#lib/server/gateways/gateways.ts';
+import { moveToPurchase } from '#lib/server/gateways/captive-sessions.ts';
+import { findPurchaseDevice } from '#lib/server/gateways/captive-sessions.ts';
+import { buildStartAddress } from '#lib/server/gateways/gateways.ts';
+import { namesDevices } from '#lib/server/gateways/gateways.ts';
 
 /** The page of a purchase. Redirects to its replacement, or to what the address asks for. */
 export const load: PageServerLoad = async (event) => {
@@ -71,7 +75,7 @@ export const load: PageServerLoad = async (event) => {
 	await adoptCaptiveSession(event, purchase.router.id);
 	// A replaced purchase redirects to its replacement.
 	if (purchase.successor !== null && event.request.method === 'GET') {
-		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, purchase.successor);
+		await moveToPurchase(event.locals.app.captiveSessions, event.params.token, purchase.successor);
 		redirect(303, ownPath(event, purchase.successor));
 	}
 	const { app } = event.locals;
@@ -128,10 +132,10 @@ function findPathToBuy({ locals: { app } }: PageEvent, purchase: Purchase, devic
 	const isForgotten = [purchase, ...purchase.added].some(
 		({ session }) => session.starts_at !== null || session.status_reason === 'provisioning_failed'
 	);
-	const hasRedirect = app.captiveSessions.startAddress(device.gateway) !== null;
+	const hasRedirect = buildStartAddress(device.gateway) !== null;
 	const isStale = hasRedirect && (isForgotten || device.isOld || device.entry.state === 'online');
 	// Another device may be reading than the one that would get the time.
-	const isUnsure = !device.isReader && (hasRedirect || app.captiveSessions.needsDevice(device.gateway));
+	const isUnsure = !device.isReader && (hasRedirect || namesDevices(device.gateway));
 	return isStale || isUnsure ? link(`/splash/${device.gateway.key}`) : BUY;
 }
 
@@ -215,7 +219,11 @@ export const actions: Actions = {
 async function takeRetry(event: PageEvent, { router }: Purchase): Promise<number | null> {
 	const { token, device = null } = event.params;
 	if (device === null) return null;
-	const found = await event.locals.app.captiveSessions.ofPurchase({ token, routerId: router.id, device });
+	const found = await findPurchaseDevice(event.locals.app.captiveSessions, {
+		token,
+		routerId: router.id,
+		device
+	});
 	return found?.isReader ? takeDeviceOrder(event, device, found.entry.clientMac) : null;
 }
 
@@ -241,7 +249,7 @@ async function payAgain(event: PageEvent) {
 		return refused(explainRefusal(event, problem));
 	}
 	if (token !== event.params.token)
-		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, token);
+		await moveToPurchase(event.locals.app.captiveSessions, event.params.token, token);
 	redirect(303, ownPath(event, token));
 }
 

@@ -8,6 +8,7 @@ import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, pagePath, readForm, formatLimited } from '#lib/server/web/portal/pages.ts';
 import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/web/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
+import { bindPurchase } from '#lib/server/gateways/captive-sessions.ts';
 
 /** Signs in a buyer of the API: binds this captive session's device to the username's pass. */
 export const load: PageServerLoad = async (event) => {
@@ -37,7 +38,7 @@ export const actions: Actions = {
 			event.setHeaders({ 'retry-after': String(seconds) });
 			return fail(429, { user, password, why: formatLimited(seconds) });
 		}
-		const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
+		const { device } = await bindPurchase(captiveSessions, captiveSession.id, token);
 		redirect(303, pagePath('pass', token, device));
 	}
 };

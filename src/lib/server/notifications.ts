@@ -1,29 +1,18 @@
-import { DAY_MS, MINUTE_MS } from '../../domain/time/time.ts';
-import type { Base } from '../base.ts';
-import { buckets, dateAt } from '../../domain/time/calendar.ts';
-import { maskPhone } from '../../domain/phone.ts';
-import { toMajor } from '../../domain/money.ts';
-import type { HttpClient } from '../platform/http-client.ts';
-import type { Queries, Reads, Tx } from '../db/database.ts';
-import { type Fenced, fenceHandlers } from '../jobs.ts';
-import type { Mailer } from '../platform/mail.ts';
-import { binder } from '../platform/bind.ts';
-import { sha256 } from '../platform/secrets.ts';
-import { type SmsOutcome, type SmsProvider, createSmsProvider, countSmsParts, formatSmsText } from './sms.ts';
+import { DAY_MS, MINUTE_MS } from '../domain/time/time.ts';
+import type { Base } from './base.ts';
+import { buckets, dateAt } from '../domain/time/calendar.ts';
+import { maskPhone } from '../domain/phone.ts';
+import { toMajor } from '../domain/money.ts';
+import type { HttpClient, HttpOutcome } from './platform/http-client.ts';
+import type { Queries, Reads, Tx } from './db/database.ts';
+import { type Fenced, type JobHandlers, fenceHandlers } from './jobs.ts';
+import type { Mailer } from './platform/mail.ts';
+import { sha256 } from './platform/secrets.ts';
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import { first } from '../db/queries.ts';
-import type { NotificationsTable } from '../db/schema.ts';
-
-/**
- * Sends emails and SMS that a transaction has queued.
- *
- * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
- * Guarantees: a reason (`key`) has one notification. An SMS costs money, so it is repeated only if the request reached
- * nobody; after a lost response or a crash it is `uncertain` and counts as paid, and a buyer may ask for the code once
- * more. An email is repeated after any error, because a second copy costs nothing.
- * Security: the content, which may have a code, is sealed and deleted after the last attempt.
- */
-export type Notifications = ReturnType<typeof createNotifications>;
+import { first } from './db/queries.ts';
+import type { NotificationsTable } from './db/schema.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import { z } from 'zod';
 
 export type Channel = NotificationRow['channel'];
 
@@ -38,7 +27,16 @@ interface NewNotification {
 	text: string;
 }
 
-interface NotificationsContext extends Base {
+/**
+ * Sends emails and SMS that a transaction has queued.
+ *
+ * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
+ * Guarantees: a reason (`key`) has one notification. An SMS costs money, so it is repeated only if the request reached
+ * nobody; after a lost response or a crash it is `uncertain` and counts as paid, and a buyer may ask for the code once
+ * more. An email is repeated after any error, because a second copy costs nothing.
+ * Security: the content, which may have a code, is sealed and deleted after the last attempt.
+ */
+export interface Notifications extends Base {
 	mailer: Mailer;
 	/** null: no SMS. */
 	sms: SmsProvider | null;
@@ -57,27 +55,23 @@ const KEEP_MS = 90 * DAY_MS;
 const CODE_TRIES = 2;
 const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies NotificationRow['status'][];
 
-export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: HttpClient }) {
+export function openNotifications({
+	http,
+	...context
+}: Base & { mailer: Mailer; http: HttpClient }): Notifications {
 	const { sms } = context.config;
-	const own: NotificationsContext = { ...context, sms: sms && createSmsProvider(sms, http) };
-	const bind = binder(own);
-	return {
-		canSend: (channel: Channel) => (channel === 'email' ? context.mailer.problem === null : sms !== null),
-		queue: bind(queueNotification),
-		/** Lists the notifications of an account, failed ones included. */
-		recent: (trx: Tx, of: { accountId: number; channel: Channel }, since: number) =>
-			findRecentNotifications(trx, of, since),
-		smsOfMonth: bind(sumSmsOfMonth),
-		codeOf: bind(findCodeSms),
-		sendCode: bind(sendCodeSms),
-		deleteOld: () => deleteOldRows(context.database.db, context.clock.now() - KEEP_MS),
-		jobs: fenceHandlers(own, { [SEND_NOTIFICATION_JOB]: sendNotification })
-	};
+	return { ...context, sms: sms && createSmsProvider(sms, http) };
 }
 
+export const notificationJobs = (context: Notifications): JobHandlers =>
+	fenceHandlers(context, { [SEND_NOTIFICATION_JOB]: sendNotification });
+
+export const canSend = ({ mailer, sms }: Notifications, channel: Channel): boolean =>
+	channel === 'email' ? mailer.problem === null : sms !== null;
+
 /** Queues a notification in the caller's transaction, unless its reason has one. @returns whether it did */
-async function queueNotification(
-	{ clock, config, secrets, jobs }: NotificationsContext,
+export async function queueNotification(
+	{ clock, config, secrets, jobs }: Notifications,
 	trx: Tx,
 	{ accountId, subject, text, ...notification }: NewNotification
 ): Promise<boolean> {
@@ -102,7 +96,7 @@ async function queueNotification(
 const formatSealContext = ({ key }: Pick<NewNotification, 'key'>) => `notification:${key}`;
 
 /** @returns when to try again, or null */
-async function sendNotification(context: Fenced<NotificationsContext>, id: number): Promise<number | null> {
+async function sendNotification(context: Fenced<Notifications>, id: number): Promise<number | null> {
 	const { database, clock, log, secrets } = context;
 	const notification = await findNotification(database.db, id);
 	if (!notification || notification.content_sealed === null) return null;
@@ -132,7 +126,7 @@ async function sendNotification(context: Fenced<NotificationsContext>, id: numbe
 type Content = Pick<NewNotification, 'subject' | 'text'>;
 
 function openContent(
-	secrets: NotificationsContext['secrets'],
+	secrets: Notifications['secrets'],
 	notification: NotificationRow,
 	sealed: string
 ): Content | null {
@@ -144,7 +138,7 @@ function openContent(
 }
 
 async function deliver(
-	{ sms, mailer }: Pick<NotificationsContext, 'sms' | 'mailer'>,
+	{ sms, mailer }: Pick<Notifications, 'sms' | 'mailer'>,
 	{ channel, address }: NotificationRow,
 	content: Content
 ): Promise<SmsOutcome> {
@@ -162,7 +156,7 @@ async function deliver(
 }
 
 /** Sums the SMS of an account that were or may have been sent this month. @returns `price` in major units */
-async function sumSmsOfMonth({ database, clock, config }: NotificationsContext, accountId: number) {
+export async function sumSmsOfMonth({ database, clock, config }: Notifications, accountId: number) {
 	const today = dateAt(clock.now(), config.reportTimezone);
 	const [month] = buckets('monthly', { from: today, to: today }, today, config.reportTimezone) ?? [];
 	const rows = await findRecentNotifications(database.db, { accountId, channel: 'sms' }, month?.from ?? 0);
@@ -180,7 +174,7 @@ const listCodeKeys = (token: string) =>
  * Returns the state of the SMS with a purchase's code, and the number it went to: null before the first. `mayAsk`: a
  * click sends one.
  */
-async function findCodeSms({ database, config }: NotificationsContext, token: string) {
+export async function findCodeSms({ database, config }: Notifications, token: string) {
 	if (!config.sms?.buyerCodes) return null;
 	const sent = await findByKeys(database.db, listCodeKeys(token));
 	const newest = sent.at(-1);
@@ -196,8 +190,8 @@ async function findCodeSms({ database, config }: NotificationsContext, token: st
  * Sends a purchase's code, unless `codeOf` forbids it. Repeating it sends nothing.
  * @param sms.phone the number that paid, in E.164
  */
-async function sendCodeSms(
-	context: NotificationsContext,
+export async function sendCodeSms(
+	context: Notifications,
 	token: string,
 	sms: { phone: string; text: string }
 ): Promise<void> {
@@ -235,7 +229,8 @@ const findNotification = (queries: Reads, id: number) =>
 const findByKeys = (queries: Queries, keys: readonly string[]) =>
 	queries.selectFrom('notifications').selectAll().where('key', 'in', keys).orderBy('id').execute();
 
-const findRecentNotifications = (
+/** Lists the notifications of an account, failed ones included. */
+export const findRecentNotifications = (
 	queries: Queries,
 	of: { accountId: number; channel: NotificationRow['channel'] },
 	since: number
@@ -250,15 +245,136 @@ const findRecentNotifications = (
 
 const MAX_DELETED = 1_000;
 
-const deleteOldRows = (queries: Queries, before: number) =>
-	queries
+export const deleteOldNotifications = ({ database, clock }: Notifications) =>
+	database.db
 		.deleteFrom('notifications')
 		.where('id', 'in', (old) =>
 			old
 				.selectFrom('notifications')
 				.select('id')
-				.where('created_at', '<', before)
+				.where('created_at', '<', clock.now() - KEEP_MS)
 				.orderBy('created_at')
 				.limit(MAX_DELETED)
 		)
 		.execute();
+
+/** `unsent`: nothing arrived, so it may be sent again. `uncertain`: it may have been sent and paid for. */
+type SmsOutcome =
+	{ kind: 'sent'; reason?: never } | { kind: 'refused' | 'unsent' | 'uncertain'; reason: string };
+
+interface SmsProvider {
+	/** Sends one request. Never throws. @param to E.164 */
+	send(sms: { to: string; text: string }): Promise<SmsOutcome>;
+}
+
+type SmsConfig = NonNullable<Config['sms']>;
+type AfricasTalkingConfig = Extract<SmsConfig['provider'], { kind: 'africastalking' }>;
+type HttpProviderConfig = Extract<SmsConfig['provider'], { kind: 'http' }>;
+
+/** The outcome of a request without a success: only an answer 4xx, or no connection, says that nothing was sent. */
+function classifyFailure(outcome: HttpOutcome): SmsOutcome {
+	if (outcome.kind === 'failure') {
+		return { kind: outcome.sent ? 'uncertain' : 'unsent', reason: outcome.cause };
+	}
+	const { status } = outcome;
+	const reason = `HTTP ${status}`;
+	if (status === 429) return { kind: 'unsent', reason };
+	return { kind: status >= 400 && status < 500 ? 'refused' : 'uncertain', reason };
+}
+
+/** The GSM 7-bit alphabet (3GPP TS 23.038, 6.2.1) without its extension. Other characters take 16 bits. */
+const GSM = /^[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà]*$/;
+
+const SEVEN_BIT = { whole: 160, part: 153 };
+const SIXTEEN_BIT = { whole: 70, part: 67 };
+
+/** Typographic characters of pages, which would more than double the price, by their plain form. */
+const PLAIN: readonly [RegExp, string][] = [
+	[/[\u2060\u2066-\u2069]/g, ''],
+	[/[\u00a0\u202f]/g, ' '],
+	[/[\u2010\u2011\u2013\u2212]/g, '-'],
+	[/[‘’]/g, "'"],
+	[/[“”«»]/g, '"']
+];
+
+export const formatSmsText = (text: string): string =>
+	PLAIN.reduce((plain, [pattern, instead]) => plain.replace(pattern, instead), text);
+
+/** Counts the SMS that providers charge for. */
+export function countSmsParts(text: string): number {
+	const { whole, part } = GSM.test(text) ? SEVEN_BIT : SIXTEEN_BIT;
+	return text.length <= whole ? 1 : Math.ceil(text.length / part);
+}
+
+export const httpProvider = ({ url, headers, body }: HttpProviderConfig, http: HttpClient): SmsProvider => ({
+	async send({ to, text }) {
+		const values: Record<string, string> = { number: to, digits: to.slice(1), text };
+		const written = isForm(headers) ? encodeURIComponent : inJson;
+		const outcome = await http.send({
+			method: 'POST',
+			url,
+			headers,
+			body: body.replace(/\{(number|digits|text)\}/g, (_, name: string) => written(values[name] ?? ''))
+		});
+		const isSent = outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300;
+		return isSent ? { kind: 'sent' } : classifyFailure(outcome);
+	}
+});
+
+const isForm = (headers: Record<string, string>): boolean =>
+	Object.entries(headers).some(
+		([name, value]) => name.toLowerCase() === 'content-type' && value.includes('urlencoded')
+	);
+
+/** Without the quotes, which the template has. */
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** Source: developers.africastalking.com/docs/sms/sending/bulk */
+
+const ANSWER = z.object({
+	SMSMessageData: z.object({
+		Message: z.string().default(''),
+		Recipients: z.array(z.object({ statusCode: z.number(), status: z.string().default('') }))
+	})
+});
+
+/** Processed, sent, queued. */
+const ACCEPTED = [100, 101, 102];
+
+const africasTalking = (
+	{ url, username, apiKey, sender }: AfricasTalkingConfig,
+	http: HttpClient
+): SmsProvider => ({
+	async send({ to, text }) {
+		const form = { username, to, message: text, ...(sender !== null && { from: sender }) };
+		const outcome = await http.send({
+			method: 'POST',
+			url: `${url}/version1/messaging`,
+			headers: {
+				apiKey,
+				accept: 'application/json',
+				'content-type': 'application/x-www-form-urlencoded'
+			},
+			body: new URLSearchParams(form).toString()
+		});
+		const isAnswer = outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300;
+		return isAnswer ? read(outcome.text) : classifyFailure(outcome);
+	}
+});
+
+/** Without recipients, the message says why none got it, such as an invalid sender. */
+function read(body: string): SmsOutcome {
+	let data: z.output<typeof ANSWER>['SMSMessageData'];
+	try {
+		data = ANSWER.parse(JSON.parse(body)).SMSMessageData;
+	} catch {
+		return { kind: 'uncertain', reason: 'unreadable answer' };
+	}
+	const [recipient] = data.Recipients;
+	if (!recipient) return { kind: 'refused', reason: data.Message };
+	if (ACCEPTED.includes(recipient.statusCode)) return { kind: 'sent' };
+	return { kind: 'refused', reason: `${recipient.statusCode} ${recipient.status}` };
+}
+
+const createSmsProvider = ({ provider }: SmsConfig, http: HttpClient): SmsProvider =>
+	provider.kind === 'africastalking' ? africasTalking(provider, http) : httpProvider(provider, http);
