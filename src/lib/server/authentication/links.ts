@@ -6,9 +6,16 @@ import { canJoin, type Invitation, setInvitationToken, findInvitation } from '..
 import type { Author } from '#lib/server/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { openTables, type SignIn } from './context.ts';
-import { PENDING } from './second-factor.ts';
-import { deleteLinks, deleteSecondFactor, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
+import {
+	PENDING,
+	type SignIn,
+	deleteLinks,
+	deleteSecondFactor,
+	deleteUnconfirmed,
+	ensureUser,
+	findUser,
+	openTables
+} from './sign-in.ts';
 
 const MAILED_MS = HOUR_MS;
 const INVITATION_MS = 24 * HOUR_MS;

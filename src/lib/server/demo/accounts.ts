@@ -1,7 +1,7 @@
 import { DEMO_ACCOUNTS, ensureAccount } from '../accounts/accounts.ts';
 import type { App } from '../app.ts';
 import { OWN_PREFIX, ensureDerivedKey } from '../developer/api-keys.ts';
-import { deriveDemoPassword } from '../authentication/demo-user.ts';
+import { deriveDemoPassword } from '../authentication/sign-in.ts';
 
 /** Returns the sign-ins, which are derived from the sandbox's secret. */
 export async function demoAccounts(app: App) {

@@ -6,17 +6,20 @@ import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { findGuessProblem } from '../../authentication/guessable.ts';
-import { LONGEST_SESSION_MS, type Auth } from '../../authentication/sign-in.ts';
+import {
+	type Auth,
+	LONGEST_SESSION_MS,
+	deleteLinksOf,
+	ensureDemoUser,
+	findSignInAccount,
+	openAuth
+} from '../../authentication/sign-in.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { unsentForm } from './unsent-form.ts';
 import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
 import { findAccountByEmail } from '../../accounts/accounts.ts';
 import { stopOwnerViews } from '../../owner/views.ts';
-import { openAuth } from '../../authentication/context.ts';
-import { findSignInAccount } from '../../authentication/sign-in.ts';
-import { ensureDemoUser } from '../../authentication/demo-user.ts';
-import { deleteLinksOf } from '../../authentication/sign-in.ts';
 
 export interface Visitor {
 	userId: string;
