@@ -5,7 +5,7 @@ import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/
 import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { InputError, attempt } from '#lib/server/platform/errors.ts';
+import { attempt, Refused } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { type Fields, readFields } from '../form.ts';
 import { type OwnerVisitor, authorOf } from './owner.ts';
@@ -79,11 +79,9 @@ export async function saveAccess(event: RequestEvent, router: OwnedRouter, owner
 	const password = isGiven ? wifiPasswordText(typed) : null;
 	if (password !== null) return refused({ password });
 	const change = { kind, security, networkPassword: isGiven ? typed : undefined };
-	const wrong = await attempt(InputError, () =>
-		event.locals.app.accessKinds.set(router.id, change, authorOf(owner))
-	);
-	if (wrong instanceof InputError) {
-		const lacksPassword = wrong.problems.every((one) => one.field === 'network-password');
+	const wrong = await attempt(() => event.locals.app.accessKinds.set(router.id, change, authorOf(owner)));
+	if (wrong instanceof Refused) {
+		const lacksPassword = wrong.fields.every((one) => one.field === 'network-password');
 		return refused(
 			lacksPassword ? { password: m.owner_access_no_password() } : { access: m.owner_access_refused() }
 		);
@@ -176,14 +174,14 @@ export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const { kind: access_kind, security } = choice;
 	const typed = readTypedPrice(price, app.config);
 	const texts = { ...entry, price: 'price' in typed ? String(typed.price) : '', access_kind, security };
-	const added = await attempt(InputError, () =>
+	const added = await attempt(() =>
 		createOwnedRouter(app.routers, owner.actor.accountId, texts, authorOf(owner), key)
 	);
-	if (!(added instanceof InputError)) {
+	if (!(added instanceof Refused)) {
 		await setNewRouterOffers(app, owner, added, offers);
 		redirect(303, link(`/owner/routers/${added.id}?done=new`));
 	}
-	const fields = added.problems.map((one) => one.field);
+	const fields = added.fields.map((one) => one.field);
 	if (fields.includes('limit')) {
 		return refused({}, m.owner_new_full({ count: numberText(MAX_UNCONNECTED_ROUTERS) }));
 	}
@@ -270,10 +268,10 @@ export const editForm = ({ locals: { app } }: RequestEvent, router: OwnedRouter)
 
 export async function changeRouter(event: RequestEvent, { id }: OwnedRouter, owner: OwnerVisitor) {
 	const { entry, was } = readEntry((await readFields(event.request)).field);
-	const refused = await attempt(InputError, () =>
+	const refused = await attempt(() =>
 		changeRouterFields(event.locals.app.routers, id, changedFields(entry, was), authorOf(owner))
 	);
-	if (refused instanceof InputError) return fail(400, { entry, was, errors: routerErrors(refused, entry) });
+	if (refused instanceof Refused) return fail(400, { entry, was, errors: routerErrors(refused, entry) });
 	redirect(303, link(`/owner/routers/${id}?done=edit`));
 }
 
@@ -308,7 +306,7 @@ const changedFields = (entry: RouterEntry, was: RouterEntry): Partial<RouterEntr
 		).map((name) => [name, entry[name]])
 	);
 
-function routerErrors({ problems }: InputError, entry: RouterEntry): Partial<RouterEntry> {
+function routerErrors({ fields: problems }: Refused<string>, entry: RouterEntry): Partial<RouterEntry> {
 	const wrong = FIELDS.filter((name) => problems.some(({ field }) => field === name));
 	return Object.fromEntries(wrong.map((field) => [field, errorText(field, entry[field])]));
 }
