@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { isDate, spanOfDates } from '#lib/domain/time/calendar.ts';
+import { isDate, spanOfDates } from '#lib/domain/time.ts';
 import type { App } from '#lib/server/app.ts';
 import {
 	type Config,

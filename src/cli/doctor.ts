@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SECOND_MS } from '#lib/domain/time/time.ts';
+import { SECOND_MS } from '#lib/domain/time.ts';
 import { hasDemoAccounts } from '#lib/server/accounts/accounts.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import {

@@ -1,4 +1,4 @@
-import { ACCESS_KINDS, endsByItself } from '#lib/domain/access-kind.ts';
+import { ACCESS_KINDS, endsByItself } from '#lib/domain/wifi.ts';
 import { MAX_PASS_DEVICES } from '#lib/server/passes/access-kinds.ts';
 import {
 	type ColumnMap,

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, dateAt, hourAt } from '#lib/domain/time.ts';
 import { type Locale, isLocale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from './billing/earnings.ts';
@@ -8,7 +8,6 @@ import type { Channel, Notifications } from './notifications/notifications.ts';
 import { type Fenced, isLeaseLost, fenceHandlers } from '#lib/server/jobs.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
-import { dateAt, hourAt } from '#lib/domain/time/calendar.ts';
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
 import { type Selectable, type Updateable, sql } from 'kysely';
 import type { AlertChannelsTable } from '#lib/server/db/schema.ts';

@@ -1,6 +1,5 @@
 import { accentOf, parseColour } from '../branding/accent.ts';
-import { isPhone } from '../domain/contact.ts';
-import { hiddenCharacter, readLine } from '../domain/plain-text.ts';
+import { hiddenCharacter, isPhone, readLine } from '../domain/text.ts';
 import type { Clock } from './platform/clock.ts';
 import type { BrandBody } from './contract/router.ts';
 import type { Database, Queries } from './db/database.ts';

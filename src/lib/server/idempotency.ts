@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Selectable } from 'kysely';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';

@@ -1,6 +1,6 @@
 import { readAmount, toMajor, toMinor } from '#lib/domain/money.ts';
-import { LIMITS, type Limit, type Limits, limitsOf } from '#lib/domain/offers/offer-limits.ts';
-import { readLine } from '#lib/domain/plain-text.ts';
+import { LIMITS, type Limit, type Limits, limitsOf } from '#lib/domain/offers.ts';
+import { readLine } from '#lib/domain/text.ts';
 import { type OffersUpdateBody, type OwnerOfferListBody, offersUpdate } from './contract/offer.ts';
 import type { Operators } from './billing/operators/registry.ts';
 import type { Base } from './base.ts';
@@ -31,7 +31,7 @@ import {
 	findRouterOrThrow,
 	listPaymentMethods
 } from './routers/routers.ts';
-import { durationProblem } from '#lib/domain/duration.ts';
+import { durationProblem } from '#lib/domain/time.ts';
 import { type ProblemItem, describeIssue } from './contract/problems.ts';
 
 /** The offers of routers, as their owners edit them. Orders read them through `routers`. */

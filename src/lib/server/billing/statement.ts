@@ -1,5 +1,5 @@
 import { createFileReader, describeFault, formatMinor } from '#lib/domain/money.ts';
-import { plainText } from '#lib/domain/typed-text.ts';
+import { plainText } from '#lib/domain/text.ts';
 import { readCsv } from '#lib/server/platform/csv.ts';
 import type { StatementColumns } from './operators/operator.ts';
 import { type BillingContext, RECONCILE_JOB } from './context.ts';

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { MAX_DURATION, durationSeconds } from '#lib/domain/duration.ts';
+import { MAX_DURATION, durationSeconds } from '#lib/domain/time.ts';
 import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import { type IsListed, SETTINGS } from './settings.ts';
 import { configureOperators, operatorTables } from '../billing/operators/registry.ts';

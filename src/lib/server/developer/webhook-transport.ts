@@ -10,7 +10,7 @@ import {
 	isLookupFault,
 	resolvePublicly
 } from '#lib/server/platform/ssrf-lookup.ts';
-import { isPublicAddress } from '#lib/domain/ip-address.ts';
+import { isPublicAddress } from '#lib/domain/address.ts';
 
 /**
  * Rules for webhook URLs (wire format 5.5), checked at registration and before every attempt. Node looks up no name

@@ -5,7 +5,7 @@ import https from 'node:https';
 import { type LookupFunction, type Socket, isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
-import { isPublicAddress } from '#lib/domain/ip-address.ts';
+import { isPublicAddress } from '#lib/domain/address.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
 import { type Resolve, guardedLookup } from '#lib/server/platform/ssrf-lookup.ts';
 

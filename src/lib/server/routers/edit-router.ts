@@ -1,5 +1,5 @@
-import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
-import { endOfDay } from '#lib/domain/time/opening-hours.ts';
+import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/time.ts';
+import { endOfDay } from '#lib/domain/opening-hours.ts';
 import { type Author, accountActor } from '../audit.ts';
 import type { Tx } from '../db/database.ts';
 import { type Routers, buildBody, findChangeableRouter, findRouter, isPaused } from './routers.ts';
@@ -7,7 +7,7 @@ import { type FieldProblem, validationFailed, refuseFields, Refused } from '../p
 import { type RouterTexts, type StatedFields, nameAfter, readRouterFields } from './router-fields.ts';
 import * as store from './store.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
-import { withoutHidden } from '#lib/domain/plain-text.ts';
+import { withoutHidden } from '#lib/domain/text.ts';
 import type { RouterBody } from '../contract/router.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 

@@ -1,5 +1,5 @@
 import { error } from '@sveltejs/kit';
-import { withoutHidden } from '#lib/domain/plain-text.ts';
+import { withoutHidden } from '#lib/domain/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readBody } from '#lib/server/http/read-body.ts';
 import { Refused } from '#lib/server/platform/errors.ts';

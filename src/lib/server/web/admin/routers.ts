@@ -1,6 +1,6 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { formatMinor } from '#lib/domain/money.ts';
-import { timeAt } from '#lib/domain/time/calendar.ts';
+import { timeAt } from '#lib/domain/time.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
 import type { Claim } from '../../gateways/gateways.ts';

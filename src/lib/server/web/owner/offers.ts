@@ -5,8 +5,14 @@ import {
 	durationSeconds,
 	formatDuration,
 	parseDuration
-} from '#lib/domain/duration.ts';
-import type { OfferEntry, OfferField, OffersDraft } from '#lib/domain/offers/entry.ts';
+} from '#lib/domain/time.ts';
+import {
+	LIMITS,
+	type Limit,
+	type OfferEntry,
+	type OfferField,
+	type OffersDraft
+} from '#lib/domain/offers.ts';
 import {
 	type OfferCells,
 	type OfferColumn,
@@ -20,7 +26,7 @@ import {
 import { readFields } from '../form.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { currencyName, priceForSeconds, readAmount, toMajor, toMinor } from '#lib/domain/money.ts';
-import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
+import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -30,7 +36,6 @@ import { idOf } from '../page-links.ts';
 import type { OwnerVisitor } from './owner.ts';
 import { changePrice } from '#lib/server/routers/edit-router.ts';
 import { amountProblem, readTypedPrice } from './router.ts';
-import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import type { ProblemItem } from '#lib/server/contract/problems.ts';
 import { type RegisteredGateway, maxSpeedKbps } from '#lib/server/gateways/gateways.ts';

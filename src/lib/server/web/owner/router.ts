@@ -1,7 +1,12 @@
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
-import { type AccessKind, hasNetworkPassword } from '#lib/domain/access-kind.ts';
-import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
-import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
+import {
+	type AccessKind,
+	MAX_WIFI_PASSWORD,
+	MIN_WIFI_PASSWORD,
+	type WifiSecurity,
+	hasNetworkPassword,
+	wifiPasswordProblem
+} from '#lib/domain/wifi.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -9,7 +14,7 @@ import { attempt, Refused } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { type Fields, readFields } from '../form.ts';
 import { type OwnerVisitor, authorOf } from './owner.ts';
-import { NEW_HOURLY_MAX, formatDuration } from '#lib/domain/duration.ts';
+import { NEW_HOURLY_MAX, formatDuration } from '#lib/domain/time.ts';
 import { type AmountFault, currencyName, formatReadings, readAmount, toMajor } from '#lib/domain/money.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import {
@@ -23,8 +28,8 @@ import { newRouterOffers, setNewRouterOffers } from './offers.ts';
 import { moment, money, pastMoment } from '#lib/format/text.ts';
 import { type FoundEntry, accountIdOf } from '../../audit.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
-import { WEEKDAYS, endOfDay, hoursText, nextOpen } from '#lib/domain/time/opening-hours.ts';
+import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
+import { WEEKDAYS, endOfDay, hoursText, nextOpen } from '#lib/domain/opening-hours.ts';
 import {
 	MAX_ADDRESS_CHARACTERS,
 	MAX_NAME_CHARACTERS,
@@ -32,7 +37,7 @@ import {
 	type PriceRules,
 	visible
 } from '#lib/server/routers/router-fields.ts';
-import { momentText } from '#lib/format/when.ts';
+import { momentText } from '#lib/format/words.ts';
 
 /** Value of a choice in the form. */
 const valueOf = (kind: AccessKind, security: WifiSecurity) => `${kind} ${security}`;

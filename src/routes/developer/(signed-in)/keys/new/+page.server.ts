@@ -1,5 +1,5 @@
 import { fail } from '@sveltejs/kit';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { SCOPE_TEXTS } from '#lib/server/contract/scopes.ts';
 import { createKey, createFormToken, listKeyChoices } from '#lib/server/developer/api-keys.ts';
 import { Refused } from '#lib/server/platform/errors.ts';

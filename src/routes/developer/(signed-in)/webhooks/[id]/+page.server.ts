@@ -1,5 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { isLocalRequest } from '#lib/server/http/client-address.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import {

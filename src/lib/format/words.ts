@@ -1,9 +1,9 @@
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, dateAt, timeAt } from '#lib/domain/time.ts';
 import { currentLocale } from '../i18n/current.ts';
 import { dateFormat } from '../i18n/intl.ts';
 import * as m from '../i18n/messages.js';
-import { dateAt, timeAt } from '../domain/time/calendar.ts';
-import { timeLeft, type TimeLeftWords } from './time-left.ts';
+import { type TimeLeftWords, timeLeft } from './time-left.ts';
+import { ANY_PAYMENT_METHOD, METHOD_NAMES } from '../domain/payment-methods.ts';
 
 /** Times for buyers: page's language, installation's time zone, Gregorian calendar, 24-hour clock. */
 
@@ -35,3 +35,22 @@ export const timeLeftWords = (): TimeLeftWords => ({
 	days: m.common_left_days({ days: '{days}' }),
 	daysHours: m.common_left_days_hours({ days: '{days}', hours: '{hours}' })
 });
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+const words = (slug: string) => capital(slug.replaceAll('_', ' '));
+
+/** Names a payment method in the form: "MTN MoMo". A slug without a name gets plain words. */
+export function methodChoice(slug: string): string {
+	if (slug === ANY_PAYMENT_METHOD) return m.router_method_any();
+	return slug === 'sandbox' ? m.router_method_test() : (METHOD_NAMES[slug] ?? words(slug));
+}
+
+/** Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown. */
+export const methodName = (slug: string): string =>
+	slug === ANY_PAYMENT_METHOD || slug === 'sandbox'
+		? m.common_mobile_money()
+		: (METHOD_NAMES[slug] ?? words(slug));
+
+/** As `methodName`, at the start of a line. */
+export const methodTitle = (slug: string): string => capital(methodName(slug));
