@@ -1,6 +1,6 @@
 import type { Locale } from './locales.ts';
 
-type TimeUnit = 'minute' | 'hour' | 'day' | 'week';
+export type TimeUnit = 'minute' | 'hour' | 'day' | 'week';
 
 type Words = Record<TimeUnit, Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
@@ -38,3 +38,15 @@ export function unitWords(locale: Locale, count: number, unit: TimeUnit): string
 	const category = new Intl.PluralRules([locale, 'en']).select(count);
 	return (words[category] ?? words.other).replace('{n}', String(count));
 }
+
+const JOINED: Partial<Record<Locale, string>> = {
+	sw: '{larger} na {smaller}',
+	pt: '{larger} e {smaller}',
+	ar: '{larger} و{smaller}',
+	rw: '{larger}, {smaller}',
+	lg: '{larger}, {smaller}',
+	am: '{larger} ከ{smaller}'
+};
+
+/** Returns how a language joins two units: "{larger} {smaller}", as in "1 day 1 hour". */
+export const joinedUnits = (locale: Locale): string => JOINED[locale] ?? '{larger} {smaller}';

@@ -14,12 +14,13 @@ const NATIVE_REVIEWED: readonly Locale[] = [];
 
 /** Units, names and words that are the same in another language. */
 const MAY_EQUAL_ENGLISH: readonly RegExp[] = [
-	/^common_(day_and_time|left_\w+|minutes|mobile_money|error_page_title)$/,
+	/^common_(day_and_time|minutes|mobile_money|error_page_title)$/,
 	/^list_(network|page_title)$/,
 	/^router_(total|number_hint|test_other)$/,
 	/^(owner_total|receipt_code|owner_brand_logo|owner_nav_routers|map_router)$/,
 	/^owner_(router|router_(position|lat|lon)|gateway_(site|config))$/,
-	/^alerts_sms$/
+	/^(alerts_sms|help_transaction|resume_transaction_label|receipt_reference)$/,
+	/^(owner_online|usage_line_online)$/
 ];
 
 type Catalogue = Record<string, string>;
