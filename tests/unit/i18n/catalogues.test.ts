@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { LOCALES, type Locale } from '../../../src/lib/i18n/locales.ts';
+import { listChanged } from '../../support/translations.ts';
 
 const src = fileURLToPath(new URL('../../../src', import.meta.url));
 const messages = path.join(src, 'lib/i18n/messages');
@@ -84,6 +85,13 @@ describe.each(areas)('the translated sentences of %s', (area) => {
 		const mark = catalogue(area, locale)['$schema'];
 		expect(mark).toBe(NATIVE_REVIEWED.includes(locale) ? undefined : UNREVIEWED);
 	});
+});
+
+it('the translations follow the English; if not, change them, then run npm run language:changed -- KEY', () => {
+	expect(listChanged()).toEqual([]);
+	const record = { same: '8b1250', waiting: '8b1250 lg', changed: '000000 lg' };
+	const english = { same: 'One', waiting: 'One', changed: 'One', new: 'One' };
+	expect(listChanged(english, record)).toEqual(['changed', 'new']);
 });
 
 it('French punctuation has no-break spaces before it', () => {
