@@ -29,7 +29,7 @@ import {
 } from './gateways/settings.ts';
 import { fetchGatewayStatus } from './gateways/health.ts';
 import type { Author } from '#lib/server/audit.ts';
-import { InputError } from '#lib/server/platform/errors.ts';
+import { refuseFields } from '#lib/server/platform/errors.ts';
 import { gatewaySecret } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { installScript } from './gateways/opennds.ts';
@@ -53,7 +53,7 @@ type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
 /**
  * Registers a gateway, and requests the users of open passes there.
  * @returns `becamePortalLogin`: the router had no access kind of its own choice yet
- * @throws InputError with every wrong field
+ * @throws Refused with every wrong field
  */
 export async function addGateway(
 	{ access, accessKinds, gateways, offers }: GatewaySetup,
@@ -69,7 +69,7 @@ export async function addGateway(
 	return { gateway, becamePortalLogin: await accessKinds.noteGateway(gateway) };
 }
 
-/** Its portal address stays. @throws InputError with every wrong field */
+/** Its portal address stays. @throws Refused with every wrong field */
 export async function changeGateway(
 	{ access, accessKinds }: GatewaySetup,
 	{ id, kind }: RegisteredGateway,
@@ -82,7 +82,7 @@ export async function changeGateway(
 	return gateway;
 }
 
-/** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws InputError without them */
+/** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws Refused without them */
 export async function renderGatewayConfig(
 	{ config, database }: GatewaySetup,
 	gateway: RegisteredGateway,
@@ -133,7 +133,7 @@ const recordGatewayChange = (
 		after: { gateway_id: id, gateway: name, kind, router_id: routerId }
 	});
 
-/** @throws InputError with every wrong field; field `limit` if the router has MAX_OWN_GATEWAYS */
+/** @throws Refused with every wrong field; field `limit` if the router has MAX_OWN_GATEWAYS */
 export async function addOwnGateway(
 	context: GatewaySetup,
 	named: { name: string; routerId: number; kind: OwnKind },
@@ -143,10 +143,10 @@ export async function addOwnGateway(
 	const { gateways } = context;
 	const { gateway } = await addGateway(context, buildOwnInput(named, own, origin), async (trx, added) => {
 		if ((await findGatewaysOfRouter(gateways, trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
-			throw new InputError([{ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` }]);
+			throw refuseFields({ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` });
 		}
 		if ((await findRouterOrThrow(trx, added.routerId)).access_kind !== 'portal_login') {
-			throw new InputError([{ field: 'access', reason: 'only portal_login works with this gateway' }]);
+			throw refuseFields({ field: 'access', reason: 'only portal_login works with this gateway' });
 		}
 		await refuseShared(trx, added);
 		await recordGatewayChange(context, trx, author, 'added', added);
@@ -157,7 +157,7 @@ export async function addOwnGateway(
 /**
  * Changes a gateway. Its portal address and secrets stay.
  * @param version of the input that the form showed; '' if it is not known
- * @throws InputError with every wrong field; field `moved` if the input is newer
+ * @throws Refused with every wrong field; field `moved` if the input is newer
  */
 export const changeOwnGateway = (
 	context: GatewaySetup,
@@ -170,7 +170,7 @@ export const changeOwnGateway = (
 		const current = computeInputVersion(gateway);
 		// They are the same if the form was sent twice.
 		if (version !== '' && version !== current && computeInputVersion(after) !== current) {
-			throw new InputError([{ field: 'moved', reason: 'somebody else has changed the gateway' }]);
+			throw refuseFields({ field: 'moved', reason: 'somebody else has changed the gateway' });
 		}
 		await refuseShared(trx, after);
 		await recordGatewayChange(context, trx, author, 'changed', after);
@@ -179,7 +179,7 @@ export const changeOwnGateway = (
 /**
  * Replaces the secrets. The portal address stays, unless it cannot be read.
  * @param apiKey UniFi: the new key of the console
- * @throws InputError
+ * @throws Refused
  */
 export function rotateOwnGateway(
 	context: GatewaySetup,
@@ -199,7 +199,7 @@ export function rotateOwnGateway(
 	);
 }
 
-/** @throws InputError with the field `in_use` while buyers need it, otherwise if an offer needs it */
+/** @throws Refused with the field `in_use` while buyers need it, otherwise if an offer needs it */
 export const removeOwnGateway = (context: GatewaySetup, gateway: RegisteredGateway, author: Author) =>
 	removeGatewayForOwner(context.access, gateway, (trx) =>
 		recordGatewayChange(context, trx, author, 'removed', gateway)
@@ -262,7 +262,7 @@ async function refuseShared(trx: Tx, gateway: RegisteredGateway): Promise<void> 
 	const { owner_account_id: owner } = await findRouterOrThrow(trx, gateway.routerId);
 	for (const routerId of new Set(await findRoutersSharing(trx, gateway))) {
 		if ((await findRouterOrThrow(trx, routerId)).owner_account_id === owner) continue;
-		throw new InputError([{ field: 'shared', reason: 'another account has a gateway with this console' }]);
+		throw refuseFields({ field: 'shared', reason: 'another account has a gateway with this console' });
 	}
 }
 

@@ -1,12 +1,12 @@
 /** Redirects of gateways, and what is made of them. */
 import { createHash } from 'node:crypto';
 import {
-	EntryRefused,
 	type Entry,
 	type EntryRequest,
 	type GatewayAdapter,
 	type GatewayFacts
 } from '../../../src/lib/server/gateways/gateway.ts';
+import { Refused } from '../../../src/lib/server/platform/errors.ts';
 
 export const SECRET = 'obviouslyFakeSharedSecret0123456';
 export const ACCESS = {
@@ -36,7 +36,7 @@ export function refusal(adapter: GatewayAdapter, request: EntryRequest, facts: G
 	try {
 		adapter.parseEntry(request, facts);
 	} catch (error) {
-		if (error instanceof EntryRefused) return error.reason;
+		if (error instanceof Refused) return error.reason;
 		throw error;
 	}
 	return 'taken';

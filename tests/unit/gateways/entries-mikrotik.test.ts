@@ -1,8 +1,9 @@
 /** Redirects of MikroTik, as real gateways send them. */
 import { describe, expect, it } from 'vitest';
-import { EntryRefused, type GatewayFacts } from '../../../src/lib/server/gateways/gateway.ts';
+import { type GatewayFacts } from '../../../src/lib/server/gateways/gateway.ts';
 import { findAdapter } from '../../../src/lib/server/gateways/gateways.ts';
 import { ACCESS, finished, get, md5, post, refusal } from '../../support/gateways/entries.ts';
+import { Refused } from '../../../src/lib/server/platform/errors.ts';
 
 describe('MikroTik', () => {
 	const mikrotik = findAdapter('mikrotik');
@@ -115,7 +116,7 @@ describe('MikroTik', () => {
 	it('an address that is no longer registered is not gone to', () => {
 		const entry = mikrotik.parseEntry(post(FIELDS), facts);
 		expect(() => mikrotik.signInUrl?.(entry, ACCESS, { ...facts, loginHosts: ['10.9.9.9'] })).toThrow(
-			EntryRefused
+			Refused
 		);
 	});
 });

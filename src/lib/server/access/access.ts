@@ -38,7 +38,7 @@ import { type JobHandlers, fenceHandlers } from '../jobs.ts';
 import { type PassRow, openPassesAt } from '../passes/passes.ts';
 import { requireHeldLimits } from '../offers.ts';
 import { type GatewayChange, setGateway } from '../gateways/settings.ts';
-import { InputError } from '../platform/errors.ts';
+import { refuseFields } from '../platform/errors.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots.ts';
 export { createProvisioning } from './provisioning.ts';
@@ -126,7 +126,7 @@ export const scheduleGatewayAdded = (
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
  * is granted again over a new connection.
  * @param audit writes rows in the same transaction
- * @throws InputError with every wrong field, or if somebody would lose access; then nothing changes
+ * @throws Refused with every wrong field, or if somebody would lose access; then nothing changes
  */
 export const changeGatewaySettings = (
 	context: AccessContext,
@@ -158,7 +158,7 @@ async function refuseStranding(
 		const [open] = await openPassesAt(trx, { routerId: before.routerId, afterId: 0 }, clock.now(), 1);
 		if (open) {
 			const reason = `buyers have time left at router ${before.routerId}, and would lose access; move the gateway when it has ended`;
-			throw new InputError([{ field: 'router', reason }]);
+			throw refuseFields({ field: 'router', reason });
 		}
 	}
 	if (before.mode === after.mode) return;
@@ -166,7 +166,7 @@ async function refuseStranding(
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';
-	throw new InputError([{ field, reason }]);
+	throw refuseFields({ field, reason });
 }
 
 /** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
@@ -201,7 +201,7 @@ interface Removal {
  * Deletes a gateway. If Airtill controls it, it stays while passes have access there: nobody could end that later, and
  * their buyers have paid for it. By force, it is deleted all the same, and its devices are disconnected if it answers.
  * @param options `check` runs in the transaction before the removal, `apply` after it; either refuses it by throwing
- * @throws InputError if devices have access there, or if its router sells a limit that only this gateway holds
+ * @throws Refused if devices have access there, or if its router sells a limit that only this gateway holds
  */
 export async function removeGateway(
 	context: AccessContext,
@@ -224,7 +224,7 @@ export async function removeGateway(
 			const reason =
 				`buyers have access there (${open.length}), which nobody could end later. Disable the router and remove the ` +
 				'gateway when their time has ended, or use --force';
-			throw new InputError([{ field: 'name', reason }]);
+			throw refuseFields({ field: 'name', reason });
 		}
 		const connected = isControlled
 			? 0
@@ -239,7 +239,7 @@ export async function removeGateway(
 
 /**
  * Deletes a gateway for the owner of its router, but not one that buyers may still need.
- * @throws InputError with the field `in_use`, or as `removeGateway`
+ * @throws Refused with the field `in_use`, or as `removeGateway`
  */
 export async function removeGatewayForOwner(
 	context: AccessContext,
@@ -248,7 +248,7 @@ export async function removeGatewayForOwner(
 ): Promise<void> {
 	const check = async (queries: Queries) => {
 		if (await isNeeded(context, queries, gateway))
-			throw new InputError([{ field: 'in_use', reason: 'buyers have access there, or are paying' }]);
+			throw refuseFields({ field: 'in_use', reason: 'buyers have access there, or are paying' });
 	};
 	// Before a device is disconnected, and again when nobody can pay any more.
 	await check(context.database.db);

@@ -5,7 +5,7 @@ import {
 	findController,
 	findGatewayById
 } from '../gateways/gateways.ts';
-import { Unavailable, UNSEEN_BYTES, type DeviceLogin, type CommandResult } from '../gateways/gateway.ts';
+import { UNSEEN_BYTES, type DeviceLogin, type CommandResult } from '../gateways/gateway.ts';
 import {
 	type GrantRow,
 	changeOpenGrant,
@@ -20,12 +20,13 @@ import {
 } from './grants.ts';
 import { type Tx } from '../db/database.ts';
 import { type OpenPass, openPass, speedOf } from '../passes/passes.ts';
-import { dataLeft, isPossibleGrowth } from '../../domain/data-limit.ts';
-import { loginUser } from '../../domain/wifi/pass-username.ts';
+import { dataLeft, isPossibleGrowth } from '../../domain/offers.ts';
+import { loginUser } from '../../domain/wifi.ts';
 import { repairIfLost } from '../jobs.ts';
 import { findNewestDevice } from './device-slots.ts';
 import type { Base } from '../base.ts';
 import { findLogin } from '../gateways/captive-sessions.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
 
 /** Time starts at the confirmation, so the end is sent this much later. Revoking sets the exact end. */
 export const SLACK_MS = 30_000;

@@ -14,9 +14,9 @@ import {
 	setConfirmedEnd,
 	findOpenGrants
 } from './grants.ts';
-import { dataLeft } from '../../domain/data-limit.ts';
-import { MINUTE_MS } from '../../domain/time/time.ts';
-import { passOfUser } from '../../domain/wifi/pass-username.ts';
+import { dataLeft } from '../../domain/offers.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
+import { passOfUser } from '../../domain/wifi.ts';
 import type { Tx } from '../db/database.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { openPass, passState, speedOf } from '../passes/passes.ts';

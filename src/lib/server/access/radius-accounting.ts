@@ -16,14 +16,14 @@ import { type RegisteredGateway, recordStatus } from '../gateways/gateways.ts';
 import { noteUnread } from './radius-login.ts';
 import { countData } from './gateway-calls.ts';
 import { SAME_END_MS } from './grants.ts';
-import { passOfUser } from '#lib/domain/wifi/pass-username.ts';
-import { nameDevice, normaliseMac } from '#lib/domain/mac.ts';
+import { passOfUser } from '#lib/domain/wifi.ts';
+import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { passState } from '../passes/passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
-import { isPossibleGrowth } from '#lib/domain/data-limit.ts';
+import { isPossibleGrowth } from '#lib/domain/offers.ts';
 import { z } from 'zod';
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 
 type TimedReport = AccountingReport & { at: number };
 

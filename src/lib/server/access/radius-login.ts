@@ -11,11 +11,11 @@ import {
 	findPassesWithRoom
 } from './device-slots.ts';
 import { type GatewayKind, splitDataWords, isUnlimited, formatRouterOsRate } from '../gateways/gateway.ts';
-import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
-import { nameDevice, normaliseMac } from '#lib/domain/mac.ts';
+import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
+import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
 import { type PassRow, type RunningPass, passState, reasonOfEnd, speedOf } from '../passes/passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
-import { dataLeft } from '#lib/domain/data-limit.ts';
+import { dataLeft } from '#lib/domain/offers.ts';
 
 /**
  * Answers FreeRADIUS (rlm_rest, see gateways/freeradius) for one gateway. Each answer holds the time until

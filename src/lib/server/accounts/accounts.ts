@@ -5,6 +5,7 @@ import type { Role, Scope } from '#lib/server/contract/scopes.ts';
 import { findById, first, withoutNulls } from '#lib/server/db/queries.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { accountActor } from '#lib/server/audit.ts';
+import { refuse } from '../platform/errors.ts';
 
 export type Account = Selectable<AccountsTable>;
 export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };
@@ -92,9 +93,6 @@ export function createAccount(
 	});
 }
 
-/** The message is for the administrator. */
-export class AccountChangeRefused extends Error {}
-
 type AccountChange =
 	{ status: Account['status'] } | { role: Role } | { plan: Exclude<Account['plan'], 'portal'> };
 
@@ -106,7 +104,7 @@ const isActiveAdmin = ({ role, status }: Pick<Account, 'role' | 'status'>) =>
  * suspend each other at once, only one transaction succeeds.
  * @param by id of the administrator's account
  * @returns false if the account has this value already
- * @throws AccountChangeRefused
+ * @throws Refused with a message for the administrator
  */
 export function changeAccount(
 	{ database, audit }: Base,
@@ -117,15 +115,12 @@ export function changeAccount(
 	return database.transact(async (trx) => {
 		const [editor, account] = [await findById(trx, 'accounts', by), await findById(trx, 'accounts', id)];
 		if (!editor || !isActiveAdmin(editor)) {
-			throw new AccountChangeRefused('Your account is not an active administrator any more.');
+			throw refuse('Your account is not an active administrator any more.');
 		}
-		if (!account || account.plan === 'portal')
-			throw new AccountChangeRefused('This account cannot be changed.');
+		if (!account || account.plan === 'portal') throw refuse('This account cannot be changed.');
 		const changed = { ...account, ...change };
 		if (id === by && !isActiveAdmin(changed)) {
-			throw new AccountChangeRefused(
-				'You cannot suspend your own account or change its role. Ask another administrator.'
-			);
+			throw refuse('You cannot suspend your own account or change its role. Ask another administrator.');
 		}
 		const [[field = '', value] = []] = Object.entries(change);
 		const before = new Map<string, unknown>(Object.entries(account)).get(field);

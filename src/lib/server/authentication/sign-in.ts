@@ -121,6 +121,9 @@ const cookies = (isHttps: boolean) =>
 		? { cookiePrefix: '__Host-airtill', useSecureCookies: false, defaultCookieAttributes: { secure: true } }
 		: { cookiePrefix: 'airtill', useSecureCookies: false };
 
+/** Begins the identifier of a sign-in that waits for its second factor. */
+export const PENDING = '2fa-';
+
 const TIMES = { createdAt: 'created_at', updatedAt: 'updated_at' };
 
 /** better-auth's tables, with our names. */
@@ -243,8 +246,6 @@ export async function deleteSecondFactor(
 const TABLE = 'sign_in_second_factors';
 const SECRET_CONTEXT = 'second factor';
 const CODES_CONTEXT = 'recovery codes';
-/** Begins the identifier of a sign-in that waits for its second factor. */
-export const PENDING = '2fa-';
 
 const RECOVERY_CODES = 10;
 /** Without characters that look alike, and without capitals. */

@@ -1,12 +1,10 @@
 import type { Base } from '#lib/server/base.ts';
 import {
 	type Entry,
-	EntryRefused,
 	type EntryRequest,
 	type GatewayTransport,
 	type PassLogin,
 	type RefusalReason,
-	Unavailable,
 	entryShape
 } from './gateway.ts';
 import {
@@ -18,7 +16,7 @@ import {
 	namesDevices,
 	signsInBrowser
 } from './gateways.ts';
-import { DAY_MS, HOUR_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, HOUR_MS } from '#lib/domain/time.ts';
 import { z } from 'zod';
 import { CAPTIVE_SESSION_ID_PATTERN, captiveSessionId } from '#lib/server/platform/ids.ts';
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
@@ -27,6 +25,8 @@ import * as gatewayStore from './gateways.ts';
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { CaptiveSessionsTable } from '#lib/server/db/schema.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 interface CaptiveSessionAccess {
@@ -193,7 +193,7 @@ export async function enterPortal(
 	try {
 		entry = findAdapter(gateway.kind).parseEntry(request, gateway);
 	} catch (error) {
-		if (error instanceof EntryRefused) return { refused: error.reason };
+		if (error instanceof Refused) return { refused: error.reason as RefusalReason };
 		throw error;
 	}
 	const { clientMac: mac } = entry;
@@ -477,7 +477,7 @@ export async function startSignIn(
 	try {
 		return findAdapter(gateway.kind).signInUrl?.(entry, login, gateway) ?? null;
 	} catch (error) {
-		if (error instanceof EntryRefused) return null;
+		if (error instanceof Refused) return null;
 		throw error;
 	}
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
-	EntryRefused,
+	refuseEntry,
 	type EntryRequest,
 	type EntryState,
 	type GatewayAdapter,
@@ -39,7 +39,7 @@ function checkSignature({ address, host }: EntryRequest, secret: string): void {
 	const isSigned = (written: string) =>
 		equalSecrets(given, md5(written, secret).toString('hex').toUpperCase());
 	if (at !== -1 && Iterator.from(listSpellings(address.slice(0, at), host)).some(isSigned)) return;
-	throw new EntryRefused('forged', 'md does not match the URL');
+	throw refuseEntry('forged', 'md does not match the URL');
 }
 
 /**
@@ -114,15 +114,15 @@ export const coova: GatewayAdapter = {
 		checkSize(request);
 		const { fields } = request;
 		const state = STATES[readField(fields, 'res')];
-		if (state === undefined) throw new EntryRefused('missing', 'res is missing');
+		if (state === undefined) throw refuseEntry('missing', 'res is missing');
 		if (facts.secret !== null) checkSignature(request, facts.secret);
 		const port = readField(fields, 'uamport') || String(DEFAULT_PORT);
 		const host = readField(fields, 'uamip');
-		if (!/^\d{1,5}$/.test(port) || host === '') throw new EntryRefused('broken', 'uamip is missing');
+		if (!/^\d{1,5}$/.test(port) || host === '') throw refuseEntry('broken', 'uamip is missing');
 		const address = requireRegisteredHost(facts, `${host}:${port}`, DEFAULT_PORT);
 		const challenge = readField(fields, 'challenge').toLowerCase();
 		if (state !== 'online' && !CHALLENGE.test(challenge)) {
-			throw new EntryRefused('broken', 'The challenge is invalid');
+			throw refuseEntry('broken', 'The challenge is invalid');
 		}
 		return {
 			state,
@@ -142,7 +142,7 @@ export const coova: GatewayAdapter = {
 
 	signInUrl({ login }, { user, password, landing }, facts) {
 		const { address = '', challenge = '' } = login;
-		if (!CHALLENGE.test(challenge)) throw new EntryRefused('missing', 'The challenge is missing');
+		if (!CHALLENGE.test(challenge)) throw refuseEntry('missing', 'The challenge is missing');
 		const raw = Buffer.from(challenge, 'hex');
 		const shared = facts.secret === null ? raw : md5(raw, facts.secret);
 		const url = new URL(`http://${requireRegisteredHost(facts, address, DEFAULT_PORT)}/logon`);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { AccessKind } from '#lib/domain/wifi.ts';
 import type { HttpOutcome, HttpRequest } from '../platform/http-client.ts';
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseMac } from '#lib/domain/address.ts';
 import { isIPv4 } from 'node:net';
+import { Refused } from '../platform/errors.ts';
 
 /**
  * The adapter interface for gateways.
@@ -108,15 +109,8 @@ type EntryProblem = NonNullable<Entry['problem']>;
 export type RefusalReason = 'missing' | 'broken' | 'too-long' | 'foreign-host' | 'forged';
 
 /** Rejects a request that is not a redirect of this gateway. */
-export class EntryRefused extends Error {
-	readonly reason: RefusalReason;
-
-	constructor(reason: RefusalReason, detail: string) {
-		super(detail);
-		this.name = 'EntryRefused';
-		this.reason = reason;
-	}
-}
+export const refuseEntry = (reason: RefusalReason, detail: string) =>
+	new Refused<RefusalReason>(reason, detail);
 
 export interface PassLogin {
 	user: string;
@@ -145,9 +139,6 @@ export interface DeviceLogin {
 	dataLeft: number | null;
 }
 
-/** Reports that a gateway did not apply a command. The message is for people and has no secrets. */
-export class Unavailable extends Error {}
-
 /** `impossible`: the device has left, so the gateway cannot disconnect it. Its grant expires there. */
 export type CommandResult = 'done' | 'impossible';
 
@@ -173,7 +164,8 @@ export interface GatewayTransport {
 	now(): number;
 }
 
-/** Controls a gateway by calling it. Every call is safe to repeat. Methods throw Unavailable. */
+/** Controls a gateway by calling it. Every call is safe to repeat. Methods throw Unavailable if it did not apply a command, with a
+ * message for people and without secrets. */
 export interface DeviceController {
 	/** `device`: by MAC address. `user`: by username. */
 	subject: 'device' | 'user';
@@ -227,11 +219,11 @@ export interface GatewayAdapter {
 	controller: DeviceController | null;
 	/** Returns the complete configuration, including secrets. */
 	configFor(facts: GatewayFacts, context: ConfigContext): ConfigPart[];
-	/** Reads a redirect. @throws EntryRefused */
+	/** Reads a redirect. @throws Refused */
 	parseEntry(request: EntryRequest, facts: GatewayFacts): Entry;
 	/** Returns whether a redirect shows, by more than a MAC address, the device of an earlier one. */
 	provesDevice?(entry: Entry, earlier: Entry, facts: GatewayFacts): boolean;
-	/** Returns the URL with which the browser signs in. @throws EntryRefused if the entry's host is not registered */
+	/** Returns the URL with which the browser signs in. @throws Refused if the entry's host is not registered */
 	signInUrl?(entry: Entry, login: PassLogin, facts: GatewayFacts): string;
 }
 
@@ -239,12 +231,12 @@ export interface GatewayAdapter {
 const MAX_ENTRY_LENGTH = 8_192;
 const MAX_URL_LENGTH = 2_048;
 
-/** @throws EntryRefused if the redirect is too long or empty */
+/** @throws Refused if the redirect is too long or empty */
 export function checkSize({ address, fields }: EntryRequest): void {
 	if (address.length > MAX_ENTRY_LENGTH || String(fields).length > MAX_ENTRY_LENGTH) {
-		throw new EntryRefused('too-long', `A redirect has at most ${MAX_ENTRY_LENGTH} characters`);
+		throw refuseEntry('too-long', `A redirect has at most ${MAX_ENTRY_LENGTH} characters`);
 	}
-	if (fields.size === 0) throw new EntryRefused('missing', 'The redirect has no fields');
+	if (fields.size === 0) throw refuseEntry('missing', 'The redirect has no fields');
 }
 
 /** Matches a missing value: RouterOS leaves `$(name)` in place, openNDS prints `(null)`. */
@@ -256,11 +248,11 @@ export function readField(fields: URLSearchParams, name: string): string {
 	return EMPTY.test(value) ? '' : value;
 }
 
-/** Returns null for ''. @throws EntryRefused if the address is invalid */
+/** Returns null for ''. @throws Refused if the address is invalid */
 export function parseClientMac(text: string): string | null {
 	if (text === '') return null;
 	const mac = normaliseMac(text);
-	if (mac === null) throw new EntryRefused('broken', 'The MAC address of the client is invalid');
+	if (mac === null) throw refuseEntry('broken', 'The MAC address of the client is invalid');
 	return mac;
 }
 
@@ -304,7 +296,7 @@ export function normaliseLoginHost(text: string): string | null {
 /**
  * @param address `host` or `host:port`
  * @param defaultPort port of an address that names none
- * @returns `host:port` @throws EntryRefused for an address that is not registered
+ * @returns `host:port` @throws Refused for an address that is not registered
  */
 export function requireRegisteredHost(
 	{ loginHosts }: GatewayFacts,
@@ -314,7 +306,7 @@ export function requireRegisteredHost(
 	const withPort = (host: string) => (host.includes(':') ? host : `${host}:${defaultPort}`);
 	const wanted = withPort(address.toLowerCase());
 	if (loginHosts.map(withPort).includes(wanted)) return wanted;
-	throw new EntryRefused('foreign-host', `${wanted} is not a registered login host`);
+	throw refuseEntry('foreign-host', `${wanted} is not a registered login host`);
 }
 
 /** WISPr attributes and RouterOS count bit/s in 32 bits. */

@@ -19,8 +19,8 @@ import { opennds } from './opennds.ts';
 import { unifi } from './unifi.ts';
 import { z } from 'zod';
 import type { Base } from '../base.ts';
-import { InputError } from '../platform/errors.ts';
-import { HOUR_MS } from '#lib/domain/time/time.ts';
+import { refuseFields } from '../platform/errors.ts';
+import { HOUR_MS } from '#lib/domain/time.ts';
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { GatewaysTable } from '../db/schema.ts';
@@ -291,7 +291,7 @@ export const formatUnreadable = ({ name, unreadable }: Pick<RegisteredGateway, '
 	`gateways rotate ${name} ${unreadable.join(' ')}`;
 
 export function refuseUnreadable(gateway: RegisteredGateway): never {
-	throw new InputError([{ field: 'name', reason: formatUnreadable(gateway) }]);
+	throw refuseFields({ field: 'name', reason: formatUnreadable(gateway) });
 }
 
 export function decideGeneratedCredentials(kind: GatewayKind, settings: GatewaySettings) {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Base } from '#lib/server/base.ts';
-import { type GatewayStatus, type GatewayTransport, Unavailable } from './gateway.ts';
+import { type GatewayStatus, type GatewayTransport } from './gateway.ts';
 import {
 	type GatewayRow,
 	type Gateways,
@@ -14,6 +14,7 @@ import {
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first, isChanged } from '#lib/server/db/queries.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
 
 interface GatewayHealthContext extends Base {
 	gateways: Gateways;

@@ -1,7 +1,7 @@
 import {
 	type ConfigContext,
 	type ConfigPart,
-	EntryRefused,
+	refuseEntry,
 	type GatewayAdapter,
 	type GatewayFacts,
 	UNKNOWN,
@@ -22,7 +22,7 @@ export const hostapd: GatewayAdapter = {
 	controller: null,
 	configFor: hostapdConfig,
 	parseEntry() {
-		throw new EntryRefused('missing', 'Access points do not redirect');
+		throw refuseEntry('missing', 'Access points do not redirect');
 	}
 };
 

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
 	type DeviceController,
 	type DeviceLogin,
-	EntryRefused,
+	refuseEntry,
 	type EntryRequest,
 	type GatewayAdapter,
 	type GatewayFacts,
 	type GatewayTransport,
-	Unavailable,
 	checkSize,
 	classifyProblem,
 	decodeText,
@@ -25,6 +24,7 @@ import {
 import { z } from 'zod';
 import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';
 import { freeRadius } from './freeradius.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
 
 /**
  * MikroTik hotspot (help.mikrotik.com, "HotSpot customisation").
@@ -63,16 +63,16 @@ function octalBytes(text: string): Buffer {
 }
 
 function loginAddress(text: string, facts: GatewayFacts): string {
-	if (text === '') throw new EntryRefused('missing', 'link-login-only is missing');
-	if (!URL.canParse(text)) throw new EntryRefused('broken', 'link-login-only is not a URL');
+	if (text === '') throw refuseEntry('missing', 'link-login-only is missing');
+	if (!URL.canParse(text)) throw refuseEntry('broken', 'link-login-only is not a URL');
 	const { protocol, hostname, port, pathname, username, password } = new URL(text);
 	if (protocol !== 'http:' && protocol !== 'https:') {
-		throw new EntryRefused('foreign-host', `${protocol} is not http or https`);
+		throw refuseEntry('foreign-host', `${protocol} is not http or https`);
 	}
 	const usual = protocol === 'https:' ? 443 : DEFAULT_PORT;
 	requireRegisteredHost(facts, port === '' ? hostname : `${hostname}:${port}`, usual);
 	if (pathname !== LOGIN_PATH || username !== '' || password !== '') {
-		throw new EntryRefused('foreign-host', `${pathname} is not the sign-in page of a hotspot`);
+		throw refuseEntry('foreign-host', `${pathname} is not the sign-in page of a hotspot`);
 	}
 	return `${protocol}//${hostname}${port === '' ? '' : `:${port}`}${LOGIN_PATH}`;
 }
@@ -82,7 +82,7 @@ function chapOf(request: EntryRequest): Record<string, string> {
 	const [id, challenge] = [bytes('chap-id'), bytes('chap-challenge')];
 	if (id.length === 0 && challenge.length === 0) return {};
 	if (id.length !== 1 || challenge.length === 0 || challenge.length > MAX_CHALLENGE_BYTES) {
-		throw new EntryRefused('broken', 'The CHAP challenge is invalid');
+		throw refuseEntry('broken', 'The CHAP challenge is invalid');
 	}
 	return { chapId: id.toString('hex'), challenge: challenge.toString('hex') };
 }

@@ -1,11 +1,11 @@
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
 	type DeviceLogin,
 	type Entry,
-	EntryRefused,
+	refuseEntry,
 	type GatewayAdapter,
 	type GatewayFacts,
 	type GatewaySettings,
@@ -19,7 +19,7 @@ import {
 	readField,
 	requireRegisteredHost
 } from './gateway.ts';
-import { MINUTE_MS } from '#lib/domain/time/time.ts';
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { isIPv4 } from 'node:net';
 
 /**
@@ -38,7 +38,7 @@ const HASH = /^[0-9a-f]{64}$/;
 function readFas(fas: string): Map<string, string> {
 	// openNDS does not escape the query: a plus sign arrives as a space.
 	const base64 = fas.replaceAll(' ', '+');
-	if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw new EntryRefused('broken', 'fas is not base64');
+	if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) throw refuseEntry('broken', 'fas is not base64');
 	const items = new Map<string, string>();
 	for (const item of Buffer.from(base64, 'base64').toString('utf8').split(', ')) {
 		const [, name, value] = ITEM.exec(item.trim()) ?? [];
@@ -86,12 +86,12 @@ export const opennds: GatewayAdapter = {
 				login: {}
 			};
 		}
-		if (fas === '') throw new EntryRefused('missing', 'fas is missing');
+		if (fas === '') throw refuseEntry('missing', 'fas is missing');
 		const items = readFas(fas);
 		const hid = items.get('hid')?.toLowerCase() ?? '';
 		const known = parse(items);
-		if (!HASH.test(hid)) throw new EntryRefused('broken', 'fas has no hid');
-		if (known.clientMac === null) throw new EntryRefused('broken', 'fas has no clientmac');
+		if (!HASH.test(hid)) throw refuseEntry('broken', 'fas has no hid');
+		if (known.clientMac === null) throw refuseEntry('broken', 'fas has no clientmac');
 		const gateway = requireRegisteredHost(facts, items.get('gatewayaddress') ?? '', DEFAULT_PORT);
 		return { ...known, state: 'new', problem: null, login: { hid, gateway } };
 	},
@@ -101,7 +101,7 @@ export const opennds: GatewayAdapter = {
 
 	signInUrl({ login }, { user, landing }, facts) {
 		const { hid = '', gateway = '' } = login;
-		if (!HASH.test(hid) || facts.secret === null) throw new EntryRefused('missing', 'hid is missing');
+		if (!HASH.test(hid) || facts.secret === null) throw refuseEntry('missing', 'hid is missing');
 		const host = requireRegisteredHost(facts, gateway, DEFAULT_PORT);
 		const url = new URL(`http://${host}/opennds_auth/?tok=${sha256(hid + facts.secret)}`);
 		url.searchParams.set('custom', Buffer.from(user).toString('base64'));

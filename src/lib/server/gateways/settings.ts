@@ -1,4 +1,4 @@
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseMac } from '#lib/domain/address.ts';
 import {
 	GATEWAY_KINDS,
 	type GatewayCredentials,
@@ -22,11 +22,11 @@ import {
 	sealSecret,
 	usesRadius
 } from './gateways.ts';
-import { type FieldProblem, InputError, type Report } from '#lib/server/platform/errors.ts';
+import { type FieldProblem, refuseFields, type Report } from '#lib/server/platform/errors.ts';
 import { withoutNulls } from '#lib/server/db/queries.ts';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { isPublicAddress, normaliseIp } from '#lib/domain/ip-address.ts';
+import { isPublicAddress, normaliseIp } from '#lib/domain/address.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { gatewaySecret } from '../platform/ids.ts';
 
@@ -38,7 +38,7 @@ const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
 const hasSharedSecret = (kind: GatewayKind): boolean => findAdapter(kind).secretName !== null;
 
-/** Accepts missing credentials (generated later). @throws InputError with every wrong field */
+/** Accepts missing credentials (generated later). @throws Refused with every wrong field */
 export function checkGateway(input: GatewayInput) {
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
@@ -48,7 +48,7 @@ export function checkGateway(input: GatewayInput) {
 	const kind = GATEWAY_KINDS.find((known) => known === input.kind);
 	if (kind === undefined) {
 		report('kind', `use one of ${GATEWAY_KINDS.join(', ')}`);
-		throw new InputError(problems);
+		throw refuseFields(...problems);
 	}
 	const settings: GatewaySettings = {};
 	const credentials: GatewayCredentials = {};
@@ -60,7 +60,7 @@ export function checkGateway(input: GatewayInput) {
 	if (kind === 'unifi') checkSite(check);
 	checkConnection(check);
 
-	if (problems.length > 0) throw new InputError(problems);
+	if (problems.length > 0) throw refuseFields(...problems);
 	const { name, routerId, secret } = input;
 	return { name, routerId, kind, loginHosts, secret, settings, credentials };
 }
@@ -397,7 +397,7 @@ interface Rotation {
 
 type RotatedGateway = Pick<CheckedGateway, 'kind' | 'settings' | 'credentials'>;
 
-/** @throws InputError with every wrong field */
+/** @throws Refused with every wrong field */
 function checkRotation({ kind, settings, credentials }: RotatedGateway, rotation: Rotation): void {
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
@@ -418,10 +418,10 @@ function checkRotation({ kind, settings, credentials }: RotatedGateway, rotation
 		};
 		checkApiCredentials({ input, kind, credentials: {}, report });
 	}
-	if (problems.length > 0) throw new InputError(problems);
+	if (problems.length > 0) throw refuseFields(...problems);
 }
 
-/** `audit` writes rows in the same transaction. @throws InputError with every wrong field */
+/** `audit` writes rows in the same transaction. @throws Refused with every wrong field */
 export async function createGateway(
 	context: Gateways,
 	input: GatewayInput,
@@ -445,7 +445,7 @@ export async function createGateway(
 		});
 	} catch (error) {
 		if (!database.isUniqueViolation(error)) throw error;
-		throw new InputError([{ field: 'name', reason: `"${name}" is already in use; choose another name` }]);
+		throw refuseFields({ field: 'name', reason: `"${name}" is already in use; choose another name` });
 	}
 }
 
@@ -479,7 +479,7 @@ interface SettingsChange {
 /**
  * Changes settings. A gateway that Airtill reaches in another way counts as new: in live mode nothing is sold
  * there until it has responded.
- * @throws InputError with every wrong field
+ * @throws Refused with every wrong field
  */
 export async function setGateway(
 	context: Gateways,
@@ -514,7 +514,7 @@ const describeConnection = ({ routerId, settings, credentials }: RegisteredGatew
 	return JSON.stringify([routerId, level, site, control, api, apiCertificate, apiUser, apiKey]);
 };
 
-/** @throws InputError if a redirect or a RADIUS request would match several gateways */
+/** @throws Refused if a redirect or a RADIUS request would match several gateways */
 async function checkUnique(
 	queries: Queries,
 	{ settings, routerId }: CheckedGateway,
@@ -533,7 +533,7 @@ async function checkUnique(
 	});
 	if (sharesSite) {
 		const reason = `"${sharesSite.row.name}" has the same site; give each gateway the MAC addresses of its own access points`;
-		throw new InputError([{ field: 'access-point', reason }]);
+		throw refuseFields({ field: 'access-point', reason });
 	}
 	if (nas === undefined) return;
 	for await (const row of store.iterateGateways(queries)) {
@@ -541,14 +541,14 @@ async function checkUnique(
 		// FreeRADIUS identifies clients by address, and does not start if two have the same.
 		if (row.id === ownId || !other.nas || normaliseIp(other.nas) !== normaliseIp(nas)) continue;
 		const reason = `"${row.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
-		throw new InputError([{ field: 'nas', reason }]);
+		throw refuseFields({ field: 'nas', reason });
 	}
 }
 
 /**
  * Replaces the key or secrets. The old ones stop working at once, and the gateway counts as new: in live mode
  * nothing is sold there until it has responded with the new ones. `audit` writes rows in the same transaction.
- * @throws InputError
+ * @throws Refused
  */
 export function rotateGateway(
 	context: Gateways,

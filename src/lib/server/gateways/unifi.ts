@@ -1,23 +1,23 @@
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseMac } from '#lib/domain/address.ts';
 import {
 	type ConfigContext,
 	type ConfigPart,
 	type DeviceController,
-	EntryRefused,
+	refuseEntry,
 	type GatewayAdapter,
 	type GatewayFacts,
 	type GatewayTransport,
 	UNSEEN_BYTES,
-	Unavailable,
 	checkSize,
 	parseClientMac,
 	parseWebAddress,
 	readField
 } from './gateway.ts';
 import { z } from 'zod';
-import { MINUTE_MS } from '#lib/domain/time/time.ts';
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
 
 /**
  * UniFi's external portal, with unsigned redirects:
@@ -186,7 +186,7 @@ export const unifi: GatewayAdapter = {
 		checkSize(request);
 		const { fields } = request;
 		const clientMac = parseClientMac(readField(fields, 'id'));
-		if (clientMac === null) throw new EntryRefused('missing', 'id is missing');
+		if (clientMac === null) throw refuseEntry('missing', 'id is missing');
 		const accessPoint = normaliseMac(readField(fields, 'ap'));
 		return {
 			state: 'new',

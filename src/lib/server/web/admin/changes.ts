@@ -1,5 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { AccountChangeRefused } from '../../accounts/accounts.ts';
+import { Refused } from '../../platform/errors.ts';
 import type { Author } from '../../audit.ts';
 import { readFields, type Fields } from '../form.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
@@ -58,7 +58,8 @@ export const changeForm = <Event extends RequestEvent, Subject>(
 		if (problem !== null) return fail(400, { ...answer, problem });
 		const author = { by: actorOf(admin), note };
 		const outcome = await run({ event, admin, subject, author, field }).catch((refusal: unknown) => {
-			if (refusal instanceof AccountChangeRefused) return { status: 409, problem: refusal.message };
+			if (refusal instanceof Refused && refusal.reason === 'refused')
+				return { status: 409, problem: refusal.message };
 			throw refusal;
 		});
 		if (outcome === 'done') redirect(303, `${event.url.pathname}?done=${which}`);

@@ -1,6 +1,6 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { formatMinor } from '#lib/domain/money.ts';
-import { timeAt } from '#lib/domain/time/calendar.ts';
+import { timeAt } from '#lib/domain/time.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
 import {
@@ -10,7 +10,6 @@ import {
 	findGatewayByName,
 	findGatewaysOfRouter
 } from '../../gateways/gateways.ts';
-import { AppError } from '../../platform/errors.ts';
 import { importedId } from '../../routers/store.ts';
 import {
 	type OwnedRouter,
@@ -30,6 +29,7 @@ import { titleOf } from './reviews.ts';
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
 import { changePrice, markRouter } from '../../routers/edit-router.ts';
 import { countPendingGrants } from '../../access/grants.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
 
@@ -89,7 +89,7 @@ async function routerOf({ params, locals: { app } }: RouterEvent, { account }: V
 		const administrator = { accountId: account.id, role: 'admin' } as const;
 		return await findChangeableRouter(app.database.db, administrator, idOf(params.id));
 	} catch (problem) {
-		if (!(problem instanceof AppError)) throw problem;
+		if (!(problem instanceof Refused)) throw problem;
 	}
 	error(404, 'Not found');
 }

@@ -18,7 +18,7 @@ import {
 } from '#lib/server/gateway-setup.ts';
 import { parsePortalAddress } from '../../gateways/gateway.ts';
 import { classifyGateway } from '../../owner/usage.ts';
-import { InputError, attempt } from '../../platform/errors.ts';
+import { Refused, attempt } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { type Fields, readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
@@ -129,9 +129,9 @@ export async function configFile(event: Event, own: OwnGateway, wanted: string):
 export async function changeGateway(event: Event, { gateway, author, service }: OwnGateway) {
 	const { field } = await readFields(event.request);
 	const [entry, version] = [readOwnInput(field), field('version')];
-	const refused = await attempt(InputError, () => changeOwnGateway(service, gateway, entry, author, version));
-	if (!(refused instanceof InputError)) return done(gateway, 'changed');
-	const isMoved = refused.problems.some((one) => one.field === 'moved');
+	const refused = await attempt(() => changeOwnGateway(service, gateway, entry, author, version));
+	if (!(refused instanceof Refused)) return done(gateway, 'changed');
+	const isMoved = refused.fields.some((one) => one.field === 'moved');
 	const shown = { entry, version: isMoved ? null : version };
 	return fail(isMoved ? 409 : 400, { ...shown, ...gatewayErrors(refused) });
 }
@@ -145,8 +145,8 @@ export async function rotateGateway(event: Event, { gateway, author, service }: 
 			: field('secrets') !== computeSecretsVersion(gateway);
 	// The form was sent twice, or is older than the secrets.
 	if (isRotated) return done(gateway, 'unchanged');
-	const refused = await attempt(InputError, () => rotateOwnGateway(service, gateway, apiKey, author));
-	if (refused instanceof InputError) return fail(400, { rotate: m.owner_gateway_bad_key() });
+	const refused = await attempt(() => rotateOwnGateway(service, gateway, apiKey, author));
+	if (refused instanceof Refused) return fail(400, { rotate: m.owner_gateway_bad_key() });
 	return done(gateway, 'rotated');
 }
 
@@ -155,9 +155,9 @@ export async function removeGateway(event: Event, router: OwnedRouter, owner: Ow
 	// The form was sent twice.
 	if (!(await findGatewayById(event.locals.app.gateways, idOf(event.params.gateway)))) redirect(303, done);
 	const { gateway, author, service } = await ownGateway(event, router, owner);
-	const refused = await attempt(InputError, () => removeOwnGateway(service, gateway, author));
-	if (refused instanceof InputError) {
-		const isInUse = refused.problems.some(({ field }) => field === 'in_use' || field === 'name');
+	const refused = await attempt(() => removeOwnGateway(service, gateway, author));
+	if (refused instanceof Refused) {
+		const isInUse = refused.fields.some(({ field }) => field === 'in_use' || field === 'name');
 		return fail(409, { problem: isInUse ? m.owner_gateway_in_use() : m.owner_gateway_needed() });
 	}
 	redirect(303, done);
@@ -239,7 +239,7 @@ const ERRORS: Record<string, [field: keyof OwnInput, text: () => string]> = {
 	'access-point': ['accessPoints', () => m.owner_gateway_bad_points(example('02:00:5e:10:00:01'))]
 };
 
-function gatewayErrors({ problems }: InputError) {
+function gatewayErrors({ fields: problems }: Refused<string>) {
 	const fields = problems.map(({ field }) => field);
 	const errors = Object.fromEntries(
 		fields.flatMap((field) => {
@@ -270,10 +270,10 @@ export async function addGateway(event: RequestEvent, router: OwnedRouter, owner
 	const save = async (formKey: string): Promise<RegisteredGateway> => {
 		const name = `router-${router.id}-${formKey}`;
 		const named = { name, routerId: router.id, kind };
-		const result = await attempt(InputError, () =>
+		const result = await attempt(() =>
 			addOwnGateway(service, named, entry, { origin: originOf(event), author })
 		);
-		if (!(result instanceof InputError)) return result;
+		if (!(result instanceof Refused)) return result;
 		const added = await findGatewayByName(app.gateways, name);
 		if (added?.routerId !== router.id || !isOwnGateway(added)) throw result;
 		// The form came again, perhaps with other values.
@@ -282,8 +282,8 @@ export async function addGateway(event: RequestEvent, router: OwnedRouter, owner
 		const hasKey = kind !== 'unifi' || changed.credentials.apiKey === entry.apiKey;
 		return hasKey ? changed : rotateOwnGateway(service, changed, entry.apiKey, author);
 	};
-	const saved = await attempt(InputError, () => save(key));
-	if (saved instanceof InputError)
+	const saved = await attempt(() => save(key));
+	if (saved instanceof Refused)
 		return fail(400, { kind, key, entry: { ...entry, apiKey: '' }, ...gatewayErrors(saved) });
 	redirect(303, link(`${gatewayPath(router.id, saved.id)}?done=added`));
 }
