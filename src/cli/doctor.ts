@@ -20,7 +20,7 @@ import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
 import { PORTAL_KEY, isDerivedFrom } from '#lib/server/developer/api-keys.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
 import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';
-import { readablePasswords } from '#lib/server/passes/passes.ts';
+import { readablePasswords } from '#lib/server/passes.ts';
 import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';

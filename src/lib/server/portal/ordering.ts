@@ -1,3 +1,4 @@
+import { isApiBuyer } from '#lib/server/passes.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { retryUniqueViolation } from '#lib/server/db/queries.ts';
@@ -445,7 +446,7 @@ async function mayBePaid(purchases: Purchases, api: ApiClient, token: string): P
 	const { db } = purchases.database;
 	const read = () => findRow(db, sha256(token));
 	const row = PURCHASE_TOKEN_PATTERN.test(token) ? await read() : null;
-	if (!row || purchases.isApiBuyer(row)) return false;
+	if (!row || isApiBuyer(purchases.secrets, row)) return false;
 	const isRefused = await purchases.completing.get(row.id)?.then(
 		() => false,
 		(error: unknown) => isRefusal(error) && !(error instanceof PaidMeanwhile)
