@@ -86,7 +86,11 @@ export async function findEvidence(context: BillingContext, paymentId: number) {
 }
 
 /** Carries out a decision and resolves the review. @throws DecisionRefused, with nothing changed */
-export async function decide(context: BillingContext, review: Review, order: DecisionOrder): Promise<void> {
+export async function carryOutDecision(
+	context: BillingContext,
+	review: Review,
+	order: DecisionOrder
+): Promise<void> {
 	const { decision } = order;
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
 	// Only a review about a refund may end a refund with an unknown result.

@@ -301,7 +301,7 @@ export async function recordPaymentEvent(
 /** Wakes requests that wait for a payment. Other processes announce nothing here, so waiters also poll. */
 export type Changes = ReturnType<typeof createChanges>;
 
-const nameOf = (paymentId: number) => `payment ${paymentId}`;
+const formatEventName = (paymentId: number) => `payment ${paymentId}`;
 
 export function createChanges() {
 	const emitter = new EventEmitter().setMaxListeners(0);
@@ -311,14 +311,14 @@ export function createChanges() {
 	return {
 		/** Call it after the commit. */
 		announce(paymentId: number): void {
-			emitter.emit(nameOf(paymentId));
+			emitter.emit(formatEventName(paymentId));
 		},
 		/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts. */
 		async next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
 			if (stopped) return;
 			const ended = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
 			waiting += 1;
-			await waitOutside(once(emitter, nameOf(paymentId), { signal: ended })).catch(() => {});
+			await waitOutside(once(emitter, formatEventName(paymentId), { signal: ended })).catch(() => {});
 			waiting -= 1;
 		},
 		get waiting() {

@@ -1,3 +1,4 @@
+import { failureCode } from './operators/operator.ts';
 import { sql } from 'kysely';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { HOUR_MS } from '#lib/domain/time/time.ts';
@@ -12,7 +13,7 @@ import {
 	redactMessage
 } from './operator-calls.ts';
 import type { CallbackClaim, OperatorAdapter, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
-import { CROWDED_MS, busy, failureCode, isCrowded, refused, unavailable } from './operators/outcomes.ts';
+import { CROWDED_MS, busy, isCrowded, refused, unavailable } from './operators/client.ts';
 import {
 	type BillingJob,
 	type PaymentRow,

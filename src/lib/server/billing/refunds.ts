@@ -17,7 +17,7 @@ import {
 	redactMessage
 } from './operator-calls.ts';
 import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
-import { CROWDED_MS, isCrowded } from './operators/outcomes.ts';
+import { CROWDED_MS, isCrowded } from './operators/client.ts';
 import {
 	type BillingContext,
 	type BillingJob,

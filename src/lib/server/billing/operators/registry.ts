@@ -1,26 +1,28 @@
+import { formatMinor } from '#lib/domain/money.ts';
 import {
-	amountProblem,
 	type AmountRule,
+	amountProblem,
 	chargeable,
 	strictest
 } from '#lib/domain/payment-methods/chargeable.ts';
 import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import type { Base } from '../../base.ts';
+import { formatSettingsTable, readSettings } from '../../config/setting.ts';
+import { AppError } from '../../platform/errors.ts';
+import { airtel } from './airtel.ts';
+import { CROWDED, busy, unavailable } from './client.ts';
+import { mpesa } from './mpesa.ts';
+import { mtn } from './mtn.ts';
 import type {
 	ConfiguredOperator,
 	Installation,
+	OperatorAdapter,
 	OperatorDefinition,
-	OperatorDependencies
-} from './definition.ts';
-import type { OperatorAdapter, StatusOutcome, SubmitOutcome } from './operator.ts';
-import { busy, CROWDED, unavailable } from './outcomes.ts';
-import { readSettings, formatSettingsTable } from '../../config/setting.ts';
-import { airtel } from './airtel.ts';
-import { mpesa } from './mpesa.ts';
-import { mtn } from './mtn.ts';
+	OperatorDependencies,
+	StatusOutcome,
+	SubmitOutcome
+} from './operator.ts';
 import { pawapay } from './pawapay.ts';
-import { formatMinor } from '#lib/domain/money.ts';
-import { AppError } from '../../platform/errors.ts';
 
 const SANDBOX_METHOD = 'sandbox';
 

@@ -6,7 +6,7 @@ import { moment } from '#lib/format/text.ts';
 import {
 	DecisionRefused,
 	type Evidence,
-	decide,
+	carryOutDecision,
 	findEvidence,
 	listDecisions,
 	openRefundByHand
@@ -114,7 +114,7 @@ export async function decideReview(event: ReviewEvent, admin: Visitor) {
 		return refused(400, `Transaction id: use at most ${MAX_TRANSACTION} characters.`);
 	const order = { decision, by: actorOf(admin), note, transaction: transaction || null };
 	try {
-		await decide(event.locals.app, review, order);
+		await carryOutDecision(event.locals.app, review, order);
 	} catch (problem) {
 		if (!(problem instanceof DecisionRefused)) throw problem;
 		return refused(409, problem.message);
