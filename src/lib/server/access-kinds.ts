@@ -1,16 +1,19 @@
 import {
 	ACCESS_KINDS,
+	type AccessKind,
+	MAX_WIFI_PASSWORD,
+	MIN_WIFI_PASSWORD,
 	hasNetworkPassword,
 	isWifiPassword,
-	type AccessKind
-} from '#lib/domain/access-kind.ts';
-import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
+	wifiPasswordProblem
+} from '#lib/domain/wifi.ts';
 import type { Author } from './audit.ts';
 import type { Base } from './base.ts';
 import type { Queries } from './db/database.ts';
 import type { Gateways, RegisteredGateway } from './gateways/gateways.ts';
 import { type Offers, requireHeldLimits } from './offers.ts';
-import { InputError } from './platform/errors.ts';
+import { sharePassword } from './passes.ts';
+import { refuseFields } from './platform/errors.ts';
 import {
 	type RouterRow,
 	type Routers,
@@ -18,7 +21,6 @@ import {
 	openNetworkPassword,
 	setRouterAccess
 } from './routers/routers.ts';
-import { sharePassword } from './passes.ts';
 
 /** Omitted members keep their value. */
 interface AccessChange {
@@ -52,7 +54,7 @@ export interface AccessKindsContext extends Base {
 
 /**
  * Existing orders keep their terms. Open passes with the owner's Wi-Fi password get the new one.
- * @throws InputError with every invalid field; then nothing changes
+ * @throws Refused with every invalid field; then nothing changes
  */
 export function changeAccess(
 	context: AccessKindsContext,
@@ -90,7 +92,7 @@ export function changeAccess(
 	});
 }
 
-/** @throws InputError with every invalid field */
+/** @throws Refused with every invalid field */
 function computeAccess(
 	before: RouterRow & { networkPassword: string | null },
 	change: AccessChange,
@@ -107,7 +109,7 @@ function computeAccess(
 		'max-devices': checkDevices(change.maxDevices)
 	};
 	const wrong = Object.entries(problems).flatMap(([field, reason]) => (reason ? [{ field, reason }] : []));
-	if (kind === undefined || wrong.length > 0) throw new InputError(wrong);
+	if (kind === undefined || wrong.length > 0) throw refuseFields(...wrong);
 	const isShown = hasNetworkPassword(kind, row.security);
 	// Orders and passes of before still need it, if the network keeps one.
 	const isKept = !isShown && row.security === 'wpa' && change.networkPassword === undefined;
@@ -134,7 +136,7 @@ export async function listAccessChoices(
 	return ACCESS_KINDS.filter((access) => access === row.access_kind || isHeld(access));
 }
 
-/** @throws InputError with field `router` when the router cannot have this kind of gateway */
+/** @throws Refused with field `router` when the router cannot have this kind of gateway */
 export async function checkGatewayKind(
 	{ database }: AccessKindsContext,
 	routerId: number,
@@ -145,7 +147,7 @@ export async function checkGatewayKind(
 	const reason =
 		`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
 		`"routers access ${routerId} --kind wpa_personal_per_client" (or wpa_enterprise)`;
-	throw new InputError([{ field: 'router', reason }]);
+	throw refuseFields({ field: 'router', reason });
 }
 
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */

@@ -1,6 +1,6 @@
 import { countOpenReviews } from './billing/reviews.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS } from '../domain/time/time.ts';
+import { DAY_MS } from '../domain/time.ts';
 import type { Base } from './base.ts';
 import { databaseBytes } from './db/inspect.ts';
 import { equalSecrets } from './platform/secrets.ts';

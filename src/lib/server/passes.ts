@@ -1,14 +1,14 @@
-import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
-import { dataLeft, dataMb, leastMs } from '#lib/domain/data-limit.ts';
+import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
+import { dataLeft, dataMb, leastMs } from '#lib/domain/offers.ts';
+import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import type { Base } from './base.ts';
 import type { Queries, Reads, Tx } from './db/database.ts';
-import { wifiPassword } from './platform/ids.ts';
-import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
-import type { Speed } from './gateways/gateway.ts';
-import { type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { first } from './db/queries.ts';
 import type { PassesTable, SessionsTable } from './db/schema.ts';
+import type { Speed } from './gateways/gateway.ts';
+import { wifiPassword } from './platform/ids.ts';
+import { type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
+import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
 
 /**
  * A pass is the right to be online at a router from start to end, under one password. It has the time of one or more

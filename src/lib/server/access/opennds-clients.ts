@@ -1,7 +1,7 @@
 import { startTime } from '../billing/sessions.ts';
-import { dataLeft } from '../../domain/data-limit.ts';
-import { MINUTE_MS } from '../../domain/time/time.ts';
-import { passOfUser } from '../../domain/wifi/pass-username.ts';
+import { dataLeft } from '#lib/domain/offers.ts';
+import { MINUTE_MS } from '#lib/domain/time.ts';
+import { passOfUser } from '#lib/domain/wifi.ts';
 import type { Tx } from '../db/database.ts';
 import type { DeviceLogin, Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';

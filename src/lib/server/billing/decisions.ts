@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import type { Decision } from '#lib/domain/decision.ts';
+import type { Decision } from '#lib/domain/help.ts';
 import type { Author } from '../audit.ts';
 import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
+import { refuse } from '../platform/errors.ts';
 import { findMessages } from './operator-calls.ts';
 import {
 	type BillingContext,
@@ -26,9 +27,6 @@ import {
 import { type Review, closeReview, findRefundReview, openReview } from './reviews.ts';
 import { findCurrentSession } from './sessions.ts';
 import { type Decider, applyFailure, applySuccess } from './settlement.ts';
-
-/** The message is for the person who decided. */
-export class DecisionRefused extends Error {}
 
 /** The reason names the evidence and its source. */
 interface DecisionOrder extends Author {
@@ -85,7 +83,7 @@ export async function findEvidence(context: BillingContext, paymentId: number) {
 	return { payment, refunds, messages, audit };
 }
 
-/** Carries out a decision and resolves the review. @throws DecisionRefused, with nothing changed */
+/** Carries out a decision and resolves the review. @throws Refused, with nothing changed */
 export async function carryOutDecision(
 	context: BillingContext,
 	review: Review,
@@ -121,7 +119,7 @@ export async function carryOutDecision(
 /** Resolves a review. Of two persons who decide at once, the second changes nothing. */
 async function close(context: BillingContext, trx: Tx, review: Review, order: DecisionOrder, by: Decider) {
 	if (!(await closeReview(context, trx, review.id, order)))
-		throw new DecisionRefused(`Review ${review.id} is resolved already.`);
+		throw refuse(`Review ${review.id} is resolved already.`);
 	await context.audit.record(trx, {
 		...by,
 		action: `review.${order.decision}`,
@@ -241,7 +239,7 @@ async function failedRefund(
 	return failed;
 }
 
-const refusal = (why: string) => new DecisionRefused(`The payment does not allow this decision: ${why}.`);
+const refusal = (why: string) => refuse(`The payment does not allow this decision: ${why}.`);
 
 /** Only the references of a claimed success stay. */
 const denyClaim = (queries: Queries, id: number) =>

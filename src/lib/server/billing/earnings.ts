@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { MAX_BUCKETS, type Period, buckets, dateAt, hourAt, spansOfHour } from '#lib/domain/time/calendar.ts';
+import { MAX_BUCKETS, type Period, buckets, dateAt, hourAt, spansOfHour } from '#lib/domain/time.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import type { Base } from '../base.ts';
 import type { EarningsBody } from '../contract/owner.ts';
@@ -33,7 +33,7 @@ interface Asked {
 /** YYYY-MM-DD in the time zone of reports. */
 export const findToday = ({ clock, config }: Books): string => dateAt(clock.now(), config.reportTimezone);
 
-/** @throws AppError `validation_failed` if the span is empty or too long */
+/** @throws Refused `validation_failed` if the span is empty or too long */
 function computeSpan(base: Books, { period, day, from = day, to = day }: Asked) {
 	const asked = { from: from ?? null, to: to ?? null };
 	const parts = buckets(period, asked, findToday(base), base.config.reportTimezone);

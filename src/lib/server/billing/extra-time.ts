@@ -1,12 +1,7 @@
 import { sql } from 'kysely';
-import { dataLeft } from '#lib/domain/data-limit.ts';
-import { durationSeconds } from '#lib/domain/duration.ts';
-import {
-	EXTRA_TIME_AFTER_END_MS,
-	type ExtraTime,
-	MAX_EXTRA_MINUTES_PER_DAY
-} from '#lib/domain/extra-time.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { EXTRA_TIME_AFTER_END_MS, type ExtraTime, MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/help.ts';
+import { dataLeft } from '#lib/domain/offers.ts';
+import { DAY_MS, durationSeconds } from '#lib/domain/time.ts';
 import { accountActor } from '../audit.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { exists } from '../db/queries.ts';
@@ -38,7 +33,7 @@ interface ExtraTimeOrder {
  * paid time. A session that expired stays expired: its end and its event are final.
  * @returns `limit`: the person has given too much in 24 hours; `not_possible`: no time runs, and the time that ended
  * cannot go on. Then nothing changes.
- * @throws AppError `session_not_found`, also for a session at another owner's router
+ * @throws Refused `session_not_found`, also for a session at another owner's router
  */
 export async function giveExtraTime(
 	context: SessionsContext,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads } from '../db/database.ts';
 import { first } from '../db/queries.ts';

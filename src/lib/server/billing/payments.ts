@@ -16,7 +16,7 @@ import type { EventType } from '../events.ts';
 import { waitOutside } from '../http/turns.ts';
 import type { Fenced } from '../jobs.ts';
 import { isoTime } from '../platform/clock.ts';
-import { AppError, validationFailed } from '../platform/errors.ts';
+import { Refused, validationFailed } from '../platform/errors.ts';
 import { paymentReference } from '../platform/ids.ts';
 import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../routers/routers.ts';
 import type { CallbackClaim } from './operators/operator.ts';
@@ -68,7 +68,7 @@ const MAX_START_ATTEMPTS = 5;
 /**
  * Starts a payment for the caller's own session.
  * @param buyer for the limits of prompts
- * @throws AppError with a code of the API's reference
+ * @throws Refused with a code of the API's reference
  */
 export async function requestPayment(
 	context: BillingContext,
@@ -148,27 +148,27 @@ async function checkPayable(
 ): Promise<void> {
 	if (amountMinor !== session.amount_minor) {
 		const expected = toMajor(session.amount_minor, session.currency);
-		throw new AppError('amount_mismatch', `The session costs ${session.currency} ${expected}.`, {
+		throw new Refused('amount_mismatch', `The session costs ${session.currency} ${expected}.`, {
 			extensions: { expected_amount: expected, currency: session.currency }
 		});
 	}
 	const earlier = await findPaymentsOfSession(trx, session.id);
 	const pending = earlier.find(({ status }) => status === 'pending');
 	if (pending && session.status === 'pending_payment') {
-		throw new AppError('payment_in_progress', 'A payment for this session is pending. Wait until it ends.', {
+		throw new Refused('payment_in_progress', 'A payment for this session is pending. Wait until it ends.', {
 			extensions: { payment_id: pending.id }
 		});
 	}
 	if (session.status === 'active' || session.status === 'activating') {
-		throw new AppError('session_already_paid', 'The session is already paid.');
+		throw new Refused('session_already_paid', 'The session is already paid.');
 	}
 	if (session.status !== 'pending_payment') {
-		throw new AppError('session_not_payable', `The session is ${session.status}. Create a new one.`, {
+		throw new Refused('session_not_payable', `The session is ${session.status}. Create a new one.`, {
 			extensions: { session_status: session.status }
 		});
 	}
 	if (earlier.length >= config.maxPaymentAttempts) {
-		throw new AppError('payment_attempts_exceeded', 'Create a new session to try again.');
+		throw new Refused('payment_attempts_exceeded', 'Create a new session to try again.');
 	}
 }
 
@@ -180,13 +180,13 @@ async function checkOnline(
 ): Promise<void> {
 	const router = await findRouterOrThrow(trx, routerId);
 	if (lacksNetworkPassword(router, kind)) {
-		throw new AppError(
+		throw new Refused(
 			'router_unavailable',
 			'The router sells another kind of access now. Create a new session.'
 		);
 	}
 	if (offlineReason(router, config, clock.now()) === null) return;
-	throw new AppError(
+	throw new Refused(
 		'router_unavailable',
 		'The router is offline. The order stays open: pay when the router is online again.'
 	);
@@ -205,7 +205,7 @@ async function findVisiblePayment(
 ): Promise<PaymentRow> {
 	const row = await findPayment(database.db, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) {
-		throw new AppError('payment_not_found', 'There is no payment with this id.');
+		throw new Refused('payment_not_found', 'There is no payment with this id.');
 	}
 	return row;
 }

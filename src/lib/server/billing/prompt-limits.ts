@@ -1,12 +1,12 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
-import { networksOfIp } from '#lib/domain/ip-address.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { networksOfIp } from '#lib/domain/address.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Base } from '../base.ts';
 import type { Reads, Tx } from '../db/database.ts';
 import { countRows, exists, first } from '../db/queries.ts';
 import type { PaymentsTable, Schema } from '../db/schema.ts';
 import { FIRST_PROMPTS, type RedirectedDevice } from '../http/redirected-device.ts';
-import { AppError } from '../platform/errors.ts';
+import { Refused } from '../platform/errors.ts';
 import { hmac } from '../platform/secrets.ts';
 
 /**
@@ -54,7 +54,7 @@ export interface PromptSource {
 	/** What distinguishes the payments of the source. */
 	own: PromptScope;
 	/** For numbers that have not paid before. */
-	refusal: AppError | null;
+	refusal: Refused | null;
 }
 
 /** The last order that waits, by source. */
@@ -135,7 +135,7 @@ function describeSource({ secrets }: Base, buyer: PromptBuyer): Source {
 	};
 }
 
-/** @throws AppError with the time of the next try */
+/** @throws Refused with the time of the next try */
 export async function checkPrompts(
 	{ clock, config }: Base,
 	trx: Tx,
@@ -154,7 +154,7 @@ export async function checkPrompts(
 		const blocking = isFlooded ? all.at(-most * ALL_SOURCES_FACTOR) : ofSource.at(-most);
 		const retryAfter = computeSecondsUntil((blocking ?? now) + WINDOW_MS, now);
 		const detail = `This number got ${all.length} payment requests in the last 15 minutes. ${formatTryAgain(retryAfter)}`;
-		throw new AppError('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
+		throw new Refused('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
 	}
 	if (refusal && !(await hasPaid(trx, { phone }, now - KNOWN_PAYER_MS))) throw refusal;
 }
@@ -163,7 +163,7 @@ export async function checkPrompts(
  * A source may leave `maxUnpaidPrompts.source` unpaid, and three more for each payment of the last day. Names the time at
  * which the same order passes if nobody pays meanwhile.
  */
-async function findSourceRefusal(context: Counting, source: Source): Promise<AppError | null> {
+async function findSourceRefusal(context: Counting, source: Source): Promise<Refused | null> {
 	const { config, clock, database } = context;
 	const { db } = database;
 	const now = clock.now();
@@ -231,8 +231,8 @@ const FROM = {
 	total: 'of this installation'
 };
 
-function unpaidLimit(policy: keyof typeof FROM, retryAfter: number): AppError {
-	return new AppError(
+function unpaidLimit(policy: keyof typeof FROM, retryAfter: number): Refused {
+	return new Refused(
 		'unpaid_prompt_limit',
 		`Too many payment requests ${FROM[policy]} are unpaid. ${formatTryAgain(retryAfter)}`,
 		{ extensions: { retry_after: retryAfter, 'violated-policies': [policy] } }

@@ -1,7 +1,5 @@
-import { failureCode } from './operators/operator.ts';
 import { sql } from 'kysely';
-import { formatDuration } from '#lib/domain/duration.ts';
-import { HOUR_MS } from '#lib/domain/time/time.ts';
+import { HOUR_MS, formatDuration } from '#lib/domain/time.ts';
 import { repairIfLost } from '../jobs.ts';
 import {
 	SUBMITTING_MAX_MS,
@@ -12,8 +10,14 @@ import {
 	keepAnswer,
 	redactMessage
 } from './operator-calls.ts';
-import type { CallbackClaim, OperatorAdapter, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
 import { CROWDED_MS, busy, isCrowded, refused, unavailable } from './operators/client.ts';
+import {
+	type CallbackClaim,
+	type OperatorAdapter,
+	type StatusOutcome,
+	type SubmitOutcome,
+	failureCode
+} from './operators/operator.ts';
 import {
 	type BillingJob,
 	type PaymentRow,

@@ -16,8 +16,8 @@ import {
 	keepMessage,
 	redactMessage
 } from './operator-calls.ts';
-import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
 import { CROWDED_MS, isCrowded } from './operators/client.ts';
+import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
 import {
 	type BillingContext,
 	type BillingJob,
@@ -353,7 +353,7 @@ export async function refundUnprovisioned(context: BillingServices, trx: Tx, id:
  * payment changes nothing. The operator's result follows as for every refund.
  * @returns `time_added`: paid time follows in the pass, and ending this one would end it too; `not_possible`: the money is
  * already going back, bought nothing, or the operator cannot refund. Then nothing changes.
- * @throws AppError `session_not_found`, also for a session at another owner's router
+ * @throws Refused `session_not_found`, also for a session at another owner's router
  */
 export async function refundForOwner(
 	context: BillingContext,
@@ -395,7 +395,7 @@ export async function refundForOwner(
  * it bought. A second call of the same person changes nothing.
  * @returns `time_added` as `refundForOwner`; `not_possible`: the operator returns it, it is not owed, or somebody else has
  * recorded it
- * @throws AppError `session_not_found`, also for a session at another owner's router
+ * @throws Refused `session_not_found`, also for a session at another owner's router
  */
 export async function recordRefundForOwner(
 	context: BillingContext,

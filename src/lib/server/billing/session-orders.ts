@@ -1,15 +1,15 @@
 import type { Insertable } from 'kysely';
-import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/duration.ts';
 import { priceForSeconds } from '#lib/domain/money.ts';
-import { type Limit, cheapestUnlimited, fitsPass, limitsOf } from '#lib/domain/offers/offer-limits.ts';
-import { findPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
+import { type Limit, cheapestUnlimited, fitsPass, limitsOf } from '#lib/domain/offers.ts';
+import { findPaymentMethod } from '#lib/domain/payment-methods.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
+import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/time.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
 import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
 import type { SessionsTable } from '../db/schema.ts';
 import { type PassRow, findPassOrThrow } from '../passes.ts';
-import { AppError, validationFailed } from '../platform/errors.ts';
+import { Refused, validationFailed } from '../platform/errors.ts';
 import type { Offer } from '../routers/offers.ts';
 import {
 	type RouterRow,
@@ -32,7 +32,7 @@ import {
 	sessionNotFound
 } from './sessions.ts';
 
-/** Orders time; charges nothing. @throws AppError, see api/sessions.ts */
+/** Orders time; charges nothing. @throws Refused, see api/sessions.ts */
 export const orderSession = (
 	context: SessionsContext,
 	caller: Caller,
@@ -46,10 +46,7 @@ export const orderSession = (
 		const methods = listPaymentMethods(routers, router);
 		const { phone, method } = checkOrder(context, order, router, methods);
 		if (!extended && (await gateways.sellsNowhere(trx, router.id))) {
-			throw new AppError(
-				'router_unavailable',
-				'The access points of the router are claimed by two accounts.'
-			);
+			throw new Refused('router_unavailable', 'The access points of the router are claimed by two accounts.');
 		}
 		const pass = extended?.pass_id ? await findPassOrThrow(trx, extended.pass_id) : null;
 		const terms = findTerms(routers, router, order, pass);
@@ -97,10 +94,10 @@ async function findExtendedSession(
 		status === 'active'
 			? `The session is on router ${row.router_id}.`
 			: `The session is ${status}; order time without extends_session_id.`;
-	throw new AppError('session_not_extendable', why, { extensions: { session_status: status } });
+	throw new Refused('session_not_extendable', why, { extensions: { session_status: status } });
 }
 
-/** Checks an order; reports the first problem. Returns the payer's number in E.164, and the method. @throws AppError */
+/** Checks an order; reports the first problem. Returns the payer's number in E.164, and the method. @throws Refused */
 function checkOrder(
 	{ clock, config }: SessionsContext,
 	order: SessionCreationBody,
@@ -108,22 +105,22 @@ function checkOrder(
 	paymentMethods: string[]
 ): { phone: string; method: string } {
 	if (!sells(router, config, clock.now())) {
-		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
+		throw new Refused('router_unavailable', 'The router is offline and cannot be sold now.');
 	}
 	const method = findPaymentMethod(order.payment_method, paymentMethods);
 	if (method === null) {
-		throw new AppError('payment_method_not_supported', `The router accepts ${paymentMethods.join(', ')}.`, {
+		throw new Refused('payment_method_not_supported', `The router accepts ${paymentMethods.join(', ')}.`, {
 			extensions: { payment_methods: paymentMethods }
 		});
 	}
 	return { phone: parsePayerNumber(order.phone, config.defaultRegion), method };
 }
 
-/** @throws AppError `invalid_phone` */
+/** @throws Refused `invalid_phone` */
 export function parsePayerNumber(text: string, region: string): string {
 	const phone = parseMobile(text, region);
 	if (phone === null) {
-		throw new AppError('invalid_phone', 'Use a mobile number with its country code, e.g. "+256772123456".');
+		throw new Refused('invalid_phone', 'Use a mobile number with its country code, e.g. "+256772123456".');
 	}
 	return phone;
 }
@@ -135,7 +132,7 @@ type Terms = Pick<SessionRow, 'amount_minor' | 'offer_id' | 'offer_name' | Limit
  * Finds what an order buys: the offer in `offer_id`; without one, the cheapest available offer of exactly this duration
  * that adds no limit; otherwise the time at the hourly price.
  * @param pass the pass that gets the time; null for a new one
- * @throws AppError `duration_not_allowed | duration_not_offered | offer_not_available | validation_failed`
+ * @throws Refused `duration_not_allowed | duration_not_offered | offer_not_available | validation_failed`
  */
 function findTerms(
 	routers: Routers,
@@ -147,7 +144,7 @@ function findTerms(
 	const refuseFor = (problem: string | null) => {
 		if (problem === null) return;
 		const { min_duration, max_duration } = router;
-		throw new AppError('duration_not_allowed', problem, { extensions: { min_duration, max_duration } });
+		throw new Refused('duration_not_allowed', problem, { extensions: { min_duration, max_duration } });
 	};
 	refuseFor(durationProblem(router, order.duration));
 	const listed = listRouterOffers(routers, router);
@@ -162,7 +159,7 @@ function findTerms(
 			: findOffer(onSale, order.offer_id, seconds);
 	if (offer === null && router.hourly === 0) {
 		const durations = onSale.map(({ duration }) => duration).join(', ') || 'none is on sale now';
-		throw new AppError('duration_not_offered', `This router sells only its offers: ${durations}.`, {
+		throw new Refused('duration_not_offered', `This router sells only its offers: ${durations}.`, {
 			extensions: { offers: listed.map(({ body }) => body) }
 		});
 	}
@@ -170,14 +167,14 @@ function findTerms(
 	const terms = computeTerms(offer, router, seconds);
 	if (pass && !fitsPass(terms, pass)) {
 		const detail = 'Time can only be added with the same speed, and with or without a data limit as before.';
-		throw new AppError('offer_not_available', detail);
+		throw new Refused('offer_not_available', detail);
 	}
 	return terms;
 }
 
 function findOffer(onSale: readonly Offer[], id: number, seconds: number): Offer {
 	const offer = onSale.find((one) => one.id === id);
-	if (!offer) throw new AppError('offer_not_available', 'The router has no offer with this id on sale now.');
+	if (!offer) throw new Refused('offer_not_available', 'The router has no offer with this id on sale now.');
 	if (durationSeconds(offer.duration) === seconds) return offer;
 	const detail = `The offer has the duration "${offer.duration}".`;
 	throw validationFailed([{ in: 'body', pointer: '/duration', code: 'out_of_range', detail }]);

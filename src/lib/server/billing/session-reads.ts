@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import type { Base } from '../base.ts';
 import type { OwnerUserBody } from '../contract/owner.ts';
@@ -43,7 +43,7 @@ export async function listOwnSessions(
 	return { data, next };
 }
 
-/** Returns the session; only the buyer gets the password. @throws AppError `session_not_found` */
+/** Returns the session; only the buyer gets the password. @throws Refused `session_not_found` */
 export async function readSession(
 	context: SessionsContext,
 	caller: Caller,

@@ -1,10 +1,7 @@
 import { type Selectable, type Updateable, sql } from 'kysely';
-import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
-import { dataLeft, dataMb } from '#lib/domain/data-limit.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
-import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { type WifiSecurity, wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
+import { dataLeft, dataMb, limitsOf } from '#lib/domain/offers.ts';
+import { type WifiSecurity, asksUserName, endsByItself, loginUser, wifiQrText } from '#lib/domain/wifi.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import type { Base } from '../base.ts';
 import type { SessionBody } from '../contract/session.ts';
@@ -26,7 +23,7 @@ import {
 	shortenPass
 } from '../passes.ts';
 import { isoTime } from '../platform/clock.ts';
-import { AppError } from '../platform/errors.ts';
+import { Refused } from '../platform/errors.ts';
 import {
 	type Routers,
 	findRouterOrThrow,
@@ -316,7 +313,7 @@ export async function runSessionJob(
  * Ends an active session and those that follow it in its pass, or cancels an unpaid one.
  * @param onlyStatus acts only in this status. `pending_payment` includes a timed-out session: its late
  * payment is then refunded, without a second event.
- * @throws AppError `session_not_found`, `session_not_active`
+ * @throws Refused `session_not_found`, `session_not_active`
  */
 export async function endOrCancelSession(
 	context: SessionsContext,
@@ -333,7 +330,7 @@ export async function endOrCancelSession(
 		if (changed) return changed;
 		const refused = onlyStatus === 'pending_payment' ? await refuseLatePayment(context, trx, row) : null;
 		if (refused) return refused;
-		throw new AppError('session_not_active', `The session is ${row.status}; there is nothing to end.`, {
+		throw new Refused('session_not_active', `The session is ${row.status}; there is nothing to end.`, {
 			extensions: { session_status: row.status }
 		});
 	});
@@ -350,7 +347,7 @@ async function endOrCancelNow(context: SessionServices, trx: Tx, row: SessionRow
  * Ends the running time of a session at a router of this owner, also extra time after its end, and the time that follows
  * it in its pass. Refunds nothing.
  * @returns false if no time runs; then nothing changes
- * @throws AppError `session_not_found`, also for a session at another owner's router
+ * @throws Refused `session_not_found`, also for a session at another owner's router
  */
 export const endSessionForOwner = (
 	context: SessionsContext,
@@ -479,7 +476,7 @@ export async function cancelUnconfirmed(context: SessionServices, trx: Tx, id: n
 	return taken !== undefined;
 }
 
-/** Returns the caller's own session after due changes. @throws AppError `session_not_found` */
+/** Returns the caller's own session after due changes. @throws Refused `session_not_found` */
 export async function findOwnSession(
 	context: SessionServices,
 	trx: Tx,
@@ -491,16 +488,16 @@ export async function findOwnSession(
 	return applyDueChange(context, trx, row);
 }
 
-export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
+export const sessionNotFound = () => new Refused('session_not_found', 'There is no session with this id.');
 
-/** Returns a session that the caller may see. @throws AppError `session_not_found` */
+/** Returns a session that the caller may see. @throws Refused `session_not_found` */
 export async function findVisibleSession(queries: Queries, caller: Caller, id: number): Promise<SessionRow> {
 	const row = await findSession(queries, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
 	return row;
 }
 
-/** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
+/** Returns a session at a router of this owner, after due changes. @throws Refused `session_not_found` */
 export async function findSessionAtOwner(
 	context: SessionServices,
 	trx: Tx,

@@ -1,8 +1,12 @@
-import { FAILURE_MESSAGES, type FailureCode } from './operators/operator.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import type { Base } from '../base.ts';
 import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
-import type { CallbackClaim, StatusOutcome } from './operators/operator.ts';
+import {
+	type CallbackClaim,
+	FAILURE_MESSAGES,
+	type FailureCode,
+	type StatusOutcome
+} from './operators/operator.ts';
 import {
 	type BillingJob,
 	type BillingServices,

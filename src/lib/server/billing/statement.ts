@@ -1,7 +1,8 @@
 import { createFileReader, describeFault, formatMinor } from '#lib/domain/money.ts';
-import { plainText } from '#lib/domain/typed-text.ts';
+import { plainText } from '#lib/domain/text.ts';
 import type { Queries } from '../db/database.ts';
 import { readCsv } from '../platform/csv.ts';
+import { refuse } from '../platform/errors.ts';
 import type { StatementColumns } from './operators/operator.ts';
 import {
 	type BillingContext,
@@ -26,9 +27,6 @@ interface StatementFile {
 	to: number;
 }
 
-/** The message says why the list cannot be read. */
-export class StatementError extends Error {}
-
 /**
  * Clocks differ, so a payment near the edge may be in either of two lists. The search for missing payments
  * covers the time of the list, moved back by this much.
@@ -49,7 +47,7 @@ type TextRow = Omit<StatementRow, 'amountMinor'> & { amount: string };
 /**
  * Counts the settled rows of the list: `unknown` are no payment of ours, `notPaid` are not paid here, `amount` differ
  * in it. `missing` are paid here, but not in the list.
- * @throws StatementError or CsvFileError; nothing is changed then
+ * @throws Refused; nothing is changed then
  */
 export async function checkStatement(context: BillingContext, file: StatementFile) {
 	const rows = await readRows(file, context.config.currency);
@@ -130,13 +128,13 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 	const needed = (names: readonly string[]): number => {
 		const column = columnOf(names);
 		if (column >= 0) return column;
-		throw new StatementError(
+		throw refuse(
 			`The file has no column ${names.map((name) => `"${name}"`).join(' or ')}; it has ${header.join(', ')}.`
 		);
 	};
 	let indexes = { reference: -1, transaction: -1, amount: -1, status: -1 };
 	const fault = (line: number, column: number, reason: string) =>
-		new StatementError(`Line ${line}, ${header[column]}: ${reason}.`);
+		refuse(`Line ${line}, ${header[column]}: ${reason}.`);
 	await readCsv([bytes], {
 		// M-Pesa's portal writes the organisation and the period above the header.
 		isHeader: (cells) => columnIn(cells, columns.providerReference) >= 0,
@@ -166,7 +164,7 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 			});
 		},
 		problem(line, reason) {
-			throw new StatementError(`Line ${line}: ${reason}.`);
+			throw refuse(`Line ${line}: ${reason}.`);
 		}
 	});
 	const read = createFileReader(

@@ -1,7 +1,7 @@
 import { isRefundable, takesRefundByHand } from '../billing/refunds.ts';
 import { expireIfOver, findExtraTimeEnd } from '../billing/sessions.ts';
 import { DELETED_NUMBER, searchedDigits } from '#lib/domain/phone.ts';
-import { plainText } from '#lib/domain/typed-text.ts';
+import { plainText } from '#lib/domain/text.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import { type Access, REPORT_LIFETIME_MS } from '#lib/server/access/access.ts';
 import type { Audit, Author } from '#lib/server/audit.ts';

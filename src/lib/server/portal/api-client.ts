@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
+import { wifiQrText } from '#lib/domain/wifi.ts';
 import type { Config } from '../config/config.ts';
 import type { PaymentBody, PaymentListBody, PaymentStartBody } from '../contract/payment.ts';
 import type { RouterBody, RouterListBody, routerListQuery } from '../contract/router.ts';

@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import { z } from 'zod';
 import { toMajor } from '#lib/domain/money.ts';
-import { ruleInMajor } from '#lib/domain/payment-methods/chargeable.ts';
+import { ruleInMajor } from '#lib/domain/payment-methods.ts';
 import type { Setting } from '../../config/setting.ts';
 import { equalSecrets } from '../../platform/secrets.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readAmountWith, toMajor } from '#lib/domain/money.ts';
-import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import type { AmountRule } from '#lib/domain/payment-methods.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
 	type AuthorisedOutcome,

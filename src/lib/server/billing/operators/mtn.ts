@@ -1,7 +1,7 @@
 import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { CURRENCIES, readAmountWith, toMajor } from '#lib/domain/money.ts';
-import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
+import { ANY_AMOUNT } from '#lib/domain/payment-methods.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
 	type AuthorisedOutcome,
@@ -206,7 +206,7 @@ function createMtn(values: MtnValues, dependencies: OperatorDependencies): Opera
 		...createMtnClients(values, dependencies)
 	};
 	const { collection, disbursement } = context;
-	const readMoney: ReadMoney = (body) => readMoney(context, body);
+	const readMoney: ReadMoney = (body) => parseMoney(context, body);
 	return {
 		id: 'mtn',
 		currency,
@@ -242,7 +242,7 @@ const money = ({ currency, wire }: MtnContext, amountMinor: number, code: string
 	currency: code === currency ? wire : code
 });
 
-function readMoney({ currency, wire }: MtnContext, body: Record<string, unknown>): MoneyTaken | null {
+function parseMoney({ currency, wire }: MtnContext, body: Record<string, unknown>): MoneyTaken | null {
 	const code = readText(body, 'currency');
 	const ours = code === wire ? currency : code;
 	const amount = readText(body, 'amount');

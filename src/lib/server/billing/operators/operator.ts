@@ -1,6 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
-import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import type { AmountRule } from '#lib/domain/payment-methods.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpClient } from '#lib/server/platform/http-client.ts';

@@ -2,12 +2,15 @@ import type { KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
-import { type AmountRule, loosest, ruleInMajor, strictest } from '#lib/domain/payment-methods/chargeable.ts';
 import {
 	ANY_PAYMENT_METHOD,
+	type AmountRule,
 	NAMED_METHODS,
-	guessPaymentMethod
-} from '#lib/domain/payment-methods/payment-method-guess.ts';
+	guessPaymentMethod,
+	loosest,
+	ruleInMajor,
+	strictest
+} from '#lib/domain/payment-methods.ts';
 import type { Setting } from '../../config/setting.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpOutcome } from '../../platform/http-client.ts';

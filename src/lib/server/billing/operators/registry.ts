@@ -1,14 +1,15 @@
 import { formatMinor } from '#lib/domain/money.ts';
 import {
+	ANY_PAYMENT_METHOD,
 	type AmountRule,
 	amountProblem,
 	chargeable,
+	guessPaymentMethod,
 	strictest
-} from '#lib/domain/payment-methods/chargeable.ts';
-import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
+} from '#lib/domain/payment-methods.ts';
 import type { Base } from '../../base.ts';
 import { formatSettingsTable, readSettings } from '../../config/setting.ts';
-import { AppError } from '../../platform/errors.ts';
+import { Refused } from '../../platform/errors.ts';
 import { airtel } from './airtel.ts';
 import { CROWDED, busy, unavailable } from './client.ts';
 import { mpesa } from './mpesa.ts';
@@ -169,7 +170,7 @@ export const operatorTables = (): string =>
 /**
  * Finds the operator for a payment. Called before an order, so that nothing unpayable is sold.
  * @param methods those to choose from
- * @throws AppError `payment_method_not_supported`, `invalid_phone`
+ * @throws Refused `payment_method_not_supported`, `invalid_phone`
  */
 export function operatorForPayment(
 	operators: Operators,
@@ -178,17 +179,17 @@ export function operatorForPayment(
 ): OperatorAdapter {
 	const operator = operators.forMethod(payment.method, payment.phone);
 	if (!operator) {
-		throw new AppError('payment_method_not_supported', 'No configured operator takes this payment method.', {
+		throw new Refused('payment_method_not_supported', 'No configured operator takes this payment method.', {
 			extensions: { payment_methods: methods }
 		});
 	}
 	if (!operator.takesNumber(payment.phone)) {
-		throw new AppError('invalid_phone', 'The operator does not serve this number.');
+		throw new Refused('invalid_phone', 'The operator does not serve this number.');
 	}
 	const reason = currencyText(payment, operator) ?? amountText(payment, operator.amounts(payment.method));
 	if (reason !== null) {
 		const others = methods.filter((method) => chargeable(payment.amountMinor, operators.amountRule(method)));
-		throw new AppError('payment_method_not_supported', reason, { extensions: { payment_methods: others } });
+		throw new Refused('payment_method_not_supported', reason, { extensions: { payment_methods: others } });
 	}
 	return operator;
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
+import { ANY_AMOUNT } from '#lib/domain/payment-methods.ts';
 import type { Base } from '../../base.ts';
 import type { Database } from '../../db/database.ts';
 import type { SandboxChargesTable, SandboxRefundsTable } from '../../db/schema.ts';

@@ -1,10 +1,9 @@
-import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
+import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
+import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/help.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import {
-	DecisionRefused,
 	type Evidence,
 	carryOutDecision,
 	findEvidence,
@@ -12,6 +11,7 @@ import {
 	openRefundByHand
 } from '../../billing/decisions.ts';
 import { type Review, type ReviewReason, findReview } from '../../billing/reviews.ts';
+import { attempt } from '../../platform/errors.ts';
 import { readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
@@ -113,12 +113,8 @@ export async function decideReview(event: ReviewEvent, admin: Visitor) {
 	if (transaction.length > MAX_TRANSACTION)
 		return refused(400, `Transaction id: use at most ${MAX_TRANSACTION} characters.`);
 	const order = { decision, by: actorOf(admin), note, transaction: transaction || null };
-	try {
-		await carryOutDecision(event.locals.app, review, order);
-	} catch (problem) {
-		if (!(problem instanceof DecisionRefused)) throw problem;
-		return refused(409, problem.message);
-	}
+	const problem = await attempt(() => carryOutDecision(event.locals.app, review, order));
+	if (problem) return refused(409, problem.message);
 	redirect(303, `/admin/reviews/${review.id}?decided`);
 }
 
