@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePosition } from '#lib/map/location-query.ts';
+import { parsePosition } from '#lib/map/position.ts';
 
 const KAMPALA = { lat: 0.3476, lon: 32.5825 };
 

@@ -11,9 +11,19 @@ import {
 	type PaintRule
 } from 'protomaps-leaflet';
 import L from 'leaflet';
-import type { Palette } from './palette.ts';
 
 /** Draws the streets of a PMTiles file (Protomaps' basemap schema) in the portal's colours; no businesses. */
+
+/** The style sheet's colours of the map for the current theme. */
+const COLOURS = ['land', 'water', 'park', 'built', 'road', 'edge', 'border', 'label', 'water-label'] as const;
+
+type Palette = Record<(typeof COLOURS)[number], string>;
+
+function readPalette(element: Element): Palette {
+	const style = getComputedStyle(element);
+	const colours = COLOURS.map((name) => [name, style.getPropertyValue(`--map-${name}`).trim()]);
+	return Object.fromEntries(colours) as Palette;
+}
 
 const PARKS =
 	'park forest wood grass grassland scrub nature_reserve national_park protected_area cemetery ' +
@@ -117,17 +127,18 @@ function labelRules(colour: Palette, language: string): LabelRule[] {
 	];
 }
 
-/** Pixels. On a narrower screen area a city's streets are only a blot on the coasts. */
+/** Pixels. On a narrower screen area a city's streets are only a blot. */
 const LEAST_PIXELS = 100;
 
 /** @param url ends in `.pmtiles` before any query */
 export function streetLayer(
 	url: string,
-	options: { palette: Palette; language: string; bounds: L.LatLngBounds; maxDataZoom: number }
+	options: { element: HTMLElement; language: string; bounds: L.LatLngBounds; maxDataZoom: number }
 ): L.GridLayer {
 	// The package reads Leaflet from the global scope.
 	Object.assign(globalThis, { L });
-	const { palette, language, bounds, maxDataZoom } = options;
+	const { element, language, bounds, maxDataZoom } = options;
+	const palette = readPalette(element);
 	const layer: unknown = leafletLayer({
 		url,
 		lang: language,
