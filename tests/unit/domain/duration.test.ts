@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationSeconds, formatDuration, parseDuration } from '../../../src/lib/domain/duration.ts';
+import { durationSeconds, formatDuration, parseDuration } from '../../../src/lib/domain/time.ts';
 
 describe('a duration', () => {
 	it.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pastMoment } from '#lib/format/text.ts';
-import { clockText, momentText, timeLeftText } from '#lib/format/when.ts';
+import { clockText, momentText, timeLeftText } from '#lib/format/words.ts';
 
 const ZONE = 'Africa/Kampala';
 const NOW = new Date('2026-11-21T12:40:00Z');
