@@ -134,7 +134,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await untilSent();
 		expect(textsTo(to).slice(2)).toEqual([`Airtill: responds again: Blue Cafe (${gateway}).`]);
 		expect(mailsTo(email)).toHaveLength(3);
-		expect((await owner.get(PAGE)).text).toContain('Texts this month: 3. Cost: UGX 105.');
+		expect((await owner.get(PAGE)).text).toContain('SMS this month: 3. Cost: UGX 105.');
 		// The log names neither number nor text.
 		expect(fixture().server.stderr()).not.toContain(to.slice(1));
 	});
@@ -320,7 +320,7 @@ describe('addresses', () => {
 			await later(fixture(), hour);
 			expect([requests(), await stateOf(to)]).toEqual([1, [['uncertain', 1, null]]]);
 			// It may have cost money.
-			expect((await owner.get(PAGE)).text).toContain('Texts this month: 1. Cost: UGX 35.');
+			expect((await owner.get(PAGE)).text).toContain('SMS this month: 1. Cost: UGX 35.');
 		});
 
 		it('is asked again while nothing answers at its address', async () => {
@@ -345,7 +345,7 @@ describe('addresses', () => {
 			await untilSent();
 			await later(fixture(), hour);
 			expect(await stateOf(to)).toEqual([['failed', 1, null]]);
-			expect((await owner.get(PAGE)).text).toContain('Texts this month: 0. Cost: UGX 0.');
+			expect((await owner.get(PAGE)).text).toContain('SMS this month: 0. Cost: UGX 0.');
 			expect(fixture().server.stderr()).toContain('403 InvalidPhoneNumber');
 		});
 
