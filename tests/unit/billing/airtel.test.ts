@@ -23,7 +23,7 @@ import {
 	problemsOf
 } from '../../support/billing/adapter.ts';
 import { AIRTEL } from '../../support/billing/tested-operators.ts';
-import { idOf } from '#lib/server/billing/operators/airtel.ts';
+import { formatId } from '#lib/server/billing/operators/airtel.ts';
 import type { CallbackScript, Script } from '../../simulators/script.ts';
 import type { StatusOutcome } from '../../../src/lib/server/billing/operators/operator.ts';
 
@@ -470,7 +470,7 @@ describe('callbacks', () => {
 				...Array.from({ length: 200 }, () => randomUUID())
 			];
 			for (const reference of references) {
-				const id = idOf(reference, 'short');
+				const id = formatId(reference, 'short');
 				expect(id).toMatch(/^[0-9a-z]{25}$/);
 				const hint = await adapter.parseCallback(raw(JSON.stringify({ transaction: { id } })));
 				expect(hint.reference).toBe(reference);
