@@ -112,7 +112,8 @@ describe('the buyer’s pages', () => {
 
 	it('for the owner’s own password ask before and after paying to leave at the end', async () => {
 		const person = browse(fixture().server.url);
-		const asks = 'This Wi‑Fi has one password for all guests. Please disconnect from the Wi‑Fi when your time ends.';
+		const asks =
+			'This Wi‑Fi has one password for all guests. Please disconnect from the Wi‑Fi when your time ends.';
 		expect((await person.get(`/r/${SHARED}`)).text).toContain(asks);
 		expect((await person.get(`/r/${OWN}`)).text).not.toContain(asks);
 		const { page, place } = await paidPage(SHARED);
