@@ -1,10 +1,12 @@
-/** The pages and form actions of administrators are refused to everybody else. */
+/** The pages of administrators: who sees them, and what the first one says. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browse, fieldValue, signInAs, type Browsing } from '../../support/pages/browsing.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { registerRadius } from '../../support/gateways/gateways.ts';
+import { cli } from '../../support/server/cli.ts';
 
 const routes = fileURLToPath(new URL('../../../src/routes/admin/(signed-in)', import.meta.url));
 
@@ -118,5 +120,27 @@ describe('pages of administrators', () => {
 		await expectRefused(admin);
 		expect((await admin.get('/admin')).text).toContain('Your account is suspended.');
 		await fixture().sql.run(`update accounts set status = 'active' where email = 'admin@airtill.example'`);
+	});
+});
+
+/** The administrator's overview shows what `airtill doctor` finds in stored data, and what to do. */
+describe('the overview', () => {
+	describe('the checks of the overview', () => {
+		const fixture = useFixture({ database: DATABASES[0] });
+
+		it('are those of doctor, with what to do', async () => {
+			const { server, sql } = fixture();
+			const admin = await signInAs(server, 'admin');
+			const kind = { kind: 'hostapd', access: 'wpa_personal_per_client', router: 3 } as const;
+			const { name } = await registerRadius(fixture(), kind);
+			await sql.run(`update gateways set trouble = 'It refused our key.' where name = ?`, name);
+			const finding = `${name}, last attempt: It refused our key`;
+			const advice = 'Airtill tries again automatically';
+			expect((await cli(['doctor'], server)).stdout).toContain(`warn gateways: ${finding} - ${advice}`);
+			const { text } = await admin.get('/admin');
+			expect(text).toContain(`gateways ${finding} What to do: ${advice}`);
+			expect(text).toMatch(/\d+ checks passed/);
+			expect(text).toContain('GiB free for');
+		});
 	});
 });

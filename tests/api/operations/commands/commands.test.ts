@@ -1,7 +1,12 @@
-/** `accounts create` and `keys create`. */
-import { expect, it } from 'vitest';
+/** The command line: accounts, keys and usage. */
+import { expect, it, describe } from 'vitest';
 import { insertKey } from '../../../support/server/fixture.ts';
-import { OWNER, usePlace } from './place.ts';
+import { OWNER, usePlace, GOOD, HEADER, MAP } from './place.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import process from 'node:process';
+import { root } from '../../../support/server/server.ts';
 
 const KEY = /^atl_test_[0-9A-Za-z]{36}$/;
 
@@ -65,4 +70,62 @@ it('an account has at most twenty active keys; one that was revoked makes room',
 	});
 	await sql.run('update api_keys set revoked_at = 1 where id = (select max(id) from api_keys)');
 	expect((await create()).stdout.trim()).toMatch(KEY);
+});
+
+describe('airtill', () => {
+	const place = usePlace('sqlite', false, { AIRTILL_DEMO: 'off' });
+
+	it.each([
+		[[], 'A command is missing.'],
+		[['frobnicate'], 'Unknown command "frobnicate".'],
+		[['routers'], 'Unknown command "routers".'],
+		[['routers', 'drop'], 'Unknown command "routers drop"'],
+		[['--verbose'], 'Unknown option "--verbose".'],
+		[['gateways', 'list', '--all'], "Unknown option '--all'."],
+		[['gateways', 'show'], 'NAME is missing.'],
+		[['keys', 'create', '--account', OWNER, '--name', ' '], '--name is missing.']
+	])('%j: says what is wrong, and the usage', async (args, message) => {
+		const { code, stdout, stderr } = await place().run(...args);
+		expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+		expect(stderr).toContain(message);
+		expect(stderr).toContain('Usage: npm run --silent airtill -- ');
+	});
+
+	it.each([
+		[['--help'], 'doctor'],
+		[['routers', 'import', '--help'], '--skip-bad'],
+		[['keys', 'create', '-h'], '--account EMAIL'],
+		[['accounts', 'create', '-h'], ' create --email EMAIL --role app|owner|'],
+		[['personal-data', 'export', '-h'], ' FILE.csv --phone NUMBER|--mac ADDRESS|--ip ADDRESS --from DATE ']
+	])('%j: prints help', async (args, part) => {
+		const { code, stdout, stderr } = await place().run(...args);
+		expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+		expect(stdout).toContain(part);
+	});
+
+	it('routers import into an empty installation says how to make an owner', async () => {
+		const { code, stderr } = await place().importing(HEADER + GOOD, ...MAP);
+		expect(stderr).toContain('accounts create --email EMAIL --role owner');
+		expect(code).toBe(1);
+	});
+
+	it('gateways list of an empty installation is its header alone', async () => {
+		const { code, stdout } = await place().run('gateways', 'list');
+		expect({ code, lines: stdout.split('\n') }).toEqual({
+			code: 0,
+			lines: [expect.stringMatching(/^NAME +KIND/), '']
+		});
+	});
+
+	it('ends well when the reader of its output goes away (| true)', async () => {
+		const child = spawn(process.execPath, [path.join(root, 'src/cli/airtill.js'), 'settings', 'list'], {
+			env: place().env,
+			stdio: ['ignore', 'pipe', 'pipe']
+		});
+		let stderr = '';
+		child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+		child.stdout.destroy();
+		const [code]: unknown[] = await once(child, 'close');
+		expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+	});
 });
