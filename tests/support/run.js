@@ -8,16 +8,7 @@
  *
  * AIRTILL_FAILED_CHECKS names checks that failed before the tests (see .ci/run). It is printed beside the result.
  */
-import {
-	chmodSync,
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readFileSync,
-	rmSync,
-	statfsSync,
-	writeFileSync
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {
@@ -50,7 +41,6 @@ try {
 	await ensureNode();
 	process.chdir(root);
 	mkdirSync(reports, { recursive: true });
-	useMemoryFolder();
 	await runNode('node_modules/@sveltejs/kit/svelte-kit.js', ['sync']);
 	const built = part === 'unit' ? false : ensureBuilt();
 	// The build goes on beside the installations.
@@ -66,23 +56,6 @@ try {
 	);
 }
 printResult();
-
-/**
- * Puts the temporary folders of the tests into memory, where a commit does not wait for a disk: a third of the time
- * of the API tests on a slow disk. What a killed process has written is kept there too. On machines without enough
- * memory, or with TMPDIR set, they stay where they are.
- */
-function useMemoryFolder() {
-	const [memory, leastBytes] = ['/dev/shm', 2 * 1024 ** 3];
-	if (process.env['TMPDIR'] !== undefined || !existsSync(memory)) return;
-	const { bavail, bsize } = statfsSync(memory);
-	if (bavail * bsize < leastBytes) return;
-	const folder = mkdtempSync(`${memory}/airtill-tests-`);
-	// PostgreSQL and FreeRADIUS run as users of their own.
-	chmodSync(folder, 0o711);
-	process.env['TMPDIR'] = folder;
-	process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-}
 
 /**
  * Compiles the messages that the tests import, unless they are there.
