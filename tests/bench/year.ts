@@ -1,14 +1,12 @@
 import { openApp } from '../../src/cli/services.ts';
-import { limitsOf } from '../../src/lib/domain/offers/offer-limits.ts';
+import { limitsOf } from '../../src/lib/domain/offers.ts';
 import type { App } from '../../src/lib/server/app.ts';
 import { SESSION_END_JOB } from '#lib/server/billing/sessions.ts';
 import { loadConfig } from '../../src/lib/server/config/config.ts';
 import type { Queries, Tx } from '../../src/lib/server/db/database.ts';
 import { demoAccounts } from '../../src/lib/server/demo/accounts.ts';
-import { HOUR_MS } from '../../src/lib/domain/time/time.ts';
-import { buckets } from '../../src/lib/domain/time/calendar.ts';
+import { HOUR_MS, MAX_DURATION, MIN_DURATION, buckets } from '../../src/lib/domain/time.ts';
 import { type Insertable, sql } from 'kysely';
-import { MAX_DURATION, MIN_DURATION } from '../../src/lib/domain/duration.ts';
 import type { RoutersTable, Schema } from '../../src/lib/server/db/schema.ts';
 import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 

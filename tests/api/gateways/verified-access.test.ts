@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { PROTOCOLS } from '../../simulators/protocols.ts';
 import { type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';

@@ -1,3 +1,4 @@
+import { formatDuration } from '#lib/domain/time.ts';
 import { FIRST_PROMPTS } from '#lib/server/http/redirected-device.ts';
 import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import { type EarlierOrder, OrderedBefore, type Orderer } from '#lib/server/portal/earlier-orders.ts';
@@ -12,7 +13,7 @@ import {
 	readPayEntry,
 	wantedTime
 } from '#lib/purchase/pay-form.ts';
-import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
+import { offeredMethods } from '#lib/domain/payment-methods.ts';
 import {
 	OWN_TIME,
 	type TimeChoice,
@@ -26,10 +27,10 @@ import type { RouterBody } from '#lib/server/contract/router.ts';
 import { PriceChanged, type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
 import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
 import { purchaseToken } from '#lib/server/platform/ids.ts';
-import { endsByItself } from '#lib/domain/access-kind.ts';
+import { endsByItself } from '#lib/domain/wifi.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { momentText } from '#lib/format/when.ts';
+import { momentText } from '#lib/format/words.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { link } from '#lib/i18n/current.ts';
 import { formatMoney } from '#lib/domain/money.ts';
@@ -231,7 +232,7 @@ export interface Refusal {
 
 /** A device or a router has too many unpaid payments. */
 export function refuseUnpaid(seconds: number): Refusal {
-	const form = m.router_many_unpaid({ minutes: Math.ceil(seconds / 60) });
+	const form = m.router_many_unpaid({ time: formatDuration(`${Math.ceil(seconds / 60)}m`) });
 	return { status: 429, errors: { form }, headers: { 'retry-after': String(seconds) } };
 }
 
@@ -266,7 +267,9 @@ function explainErrors(code: string, waitSeconds: number, region: string): FormE
 		case 'payment_method_not_supported':
 			return { paymentMethod: m.router_method_refused() };
 		case 'payer_prompt_limit':
-			return { phone: m.router_number_prompt_limit({ minutes: Math.ceil(waitSeconds / 60) }) };
+			return {
+				phone: m.router_number_prompt_limit({ time: formatDuration(`${Math.ceil(waitSeconds / 60)}m`) })
+			};
 		case 'router_unavailable':
 			return { form: m.router_gone_offline() };
 		default:
@@ -330,7 +333,8 @@ function formatEarlierTitle(own: EarlierOrder['own']): string {
 	if (own.state === 'unknown') return m.router_earlier_unknown({ money });
 	const time = formatAgreed(own.session.duration, own.session.offer);
 	const { minutesAgo: minutes } = own;
-	return minutes === 0 ? m.router_earlier_just_paid({ time }) : m.router_earlier_paid({ time, minutes });
+	if (minutes === 0) return m.router_earlier_just_paid({ time });
+	return m.router_earlier_paid({ time, ago: formatDuration(`${minutes}m`) });
 }
 
 /** Orders of one captive session in LONGEST_WINDOW_MS. */

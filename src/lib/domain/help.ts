@@ -1,3 +1,12 @@
+/** The decisions of a review. `paid` and `unpaid` settle like the reconciler. */
+export const DECISIONS = ['paid', 'unpaid', 'retry-refund', 'refunded', 'dismiss'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+/** Characters of the reason that an administrator gives for a change. */
+export const MAX_REASON = 500;
+/** Characters of the operator's transaction id. */
+export const MAX_TRANSACTION = 100;
+
 /** Free time that a person may give to a customer at once. */
 export const EXTRA_TIMES = ['15m', '30m', '1h', '2h'] as const;
 export type ExtraTime = (typeof EXTRA_TIMES)[number];

@@ -1,7 +1,7 @@
-import { dateAt, instantAt, nextMorning } from './calendar.ts';
+import { dateAt, instantAt, nextMorning } from './time.ts';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
+type Weekday = (typeof WEEKDAYS)[number];
 
 /**
  * Opening hours of a router as text, `mon 08:00-22:00, fri 18:00-02:00`, in the time zone of the installation. A missing
