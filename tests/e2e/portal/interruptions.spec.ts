@@ -162,3 +162,9 @@ test('the password is on the screen within half a second of the operator’s yes
 	console.log(`password shown ${delays.join(', ')} ms after the operator's yes`);
 	expect(Math.min(...delays)).toBeLessThan(SOON_MS);
 });
+
+test('a purchase that does not exist is a calm 404', async ({ page, portal }) => {
+	const response = await page.goto(`${portal.url}/s/${'A'.repeat(24)}`);
+	expect(response?.status()).toBe(404);
+	await expect(page.getByRole('link').first()).toBeVisible();
+});
