@@ -1,11 +1,11 @@
 /**
- * `node tests/support/runner/start.js FILE.ts [ARGUMENT...]`: starts a tool of the tests. It says which packages are
+ * `node tests/support/start.js FILE.ts [ARGUMENT...]`: starts a tool of the tests. It says which packages are
  * missing instead of installing them: `npm ci` would remove those of a running server first.
  */
 import path from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { ensureNode, giveUp, isInstalled, root, SetupError } from '../../../src/cli/bootstrap.js';
+import { ensureNode, giveUp, isInstalled, root, SetupError } from '../../src/cli/bootstrap.js';
 
 try {
 	if (!isInstalled(root)) {

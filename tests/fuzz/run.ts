@@ -5,33 +5,34 @@
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { ensureBuilt, run, SetupError } from '../../src/cli/bootstrap.js';
-import { runTool } from '../support/runner/tool.js';
+import { endWithNpm, ensureBuilt, giveUp, root, run, SetupError } from '../../src/cli/bootstrap.js';
 
-/** @param {string} name @param {string | undefined} text */
-function wholeNumber(name, text) {
+function wholeNumber(name: string, text: string | undefined): string | undefined {
 	if (text !== undefined && !/^[1-9]\d{0,9}$/.test(text))
 		throw new SetupError(`--${name} takes a whole number.`);
 	return text;
 }
 
-await runTool(async () => {
+endWithNpm();
+try {
 	const { values } = parseArgs({
 		options: { requests: { type: 'string' }, database: { type: 'string' }, seed: { type: 'string' } }
 	});
 	if (values.database !== undefined && !['sqlite', 'postgres'].includes(values.database))
 		throw new SetupError('--database takes sqlite or postgres.');
-	/** @type {Record<string, string | undefined>} */
 	const settings = {
 		AIRTILL_FUZZ_REQUESTS: wholeNumber('requests', values.requests) ?? '100000',
 		AIRTILL_FUZZ_SEED: wholeNumber('seed', values.seed) ?? String(Date.now() % 2 ** 31),
 		AIRTILL_FUZZ_DATABASE: values.database
 	};
+	process.chdir(root);
 	await ensureBuilt();
 	const { code } = await run(
 		process.execPath,
 		['node_modules/vitest/vitest.mjs', 'run', '--project=api', 'tests/api/api/requests/hostile.test.ts'],
 		{ stdio: 'inherit', env: { ...process.env, ...settings } }
 	);
-	return code;
-});
+	process.exitCode = code;
+} catch (error) {
+	giveUp(error);
+}
