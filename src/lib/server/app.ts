@@ -1,11 +1,11 @@
 import {
-	accessJobs,
-	openAccess,
-	createProvisioning,
 	type Access,
+	accessJobs,
+	createProvisioning,
 	letInBuyer,
-	requestDeviceAgain,
-	movePurchase
+	movePurchase,
+	openAccess,
+	requestDeviceAgain
 } from './access/access.ts';
 import type { Base } from './base.ts';
 import { type WriteAlert, alertJobs, type Alerts } from './alerts.ts';
@@ -13,19 +13,17 @@ import { createAudit } from './audit.ts';
 import { createChecks } from './checks.ts';
 import { DEMO_EMAILS } from './accounts/accounts.ts';
 import { openApiKeys } from './developer/api-keys.ts';
-import { KnownRouters, type ApiAccess } from './portal/api-client.ts';
+import { type ApiAccess, KnownRouters, createQuota } from './portal/api-client.ts';
 import { createBranding } from './branding.ts';
 import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { setHomeRegion } from '#lib/domain/phone.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
-import type { Gateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/vendor-api.ts';
 import { type CaptiveSessions, createSeenDevices } from './gateways/captive-sessions.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createEvents } from './events.ts';
-import { createEarnings } from './billing/earnings.ts';
 import { createCursors } from './platform/cursor.ts';
 import { createJobs, fenceHandlers } from './jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
@@ -33,28 +31,31 @@ import { closeToOthers } from './platform/private-files.ts';
 import { createHttpClient } from './platform/http-client.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox.ts';
-import { createChanges, createPayments } from './billing/payments.ts';
+import {
+	type BillingContext,
+	RECONCILE_JOB,
+	REFUND_JOB,
+	SUBMIT_JOB,
+	createChanges
+} from './billing/payments.ts';
+import { runReconcileJob, submitPayment } from './billing/reconcile.ts';
+import { refundPayment } from './billing/refunds.ts';
+import { readExtended } from './billing/session-reads.ts';
+import { SESSION_END_JOB, runSessionJob } from './billing/sessions.ts';
 import { createMailer } from './platform/mail.ts';
 import { notificationJobs, openNotifications } from './notifications.ts';
 import { createPersonalData } from './personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring.ts';
-import { REFUND_JOB } from './billing/context.ts';
-import { createAccessKinds } from './passes/access-kinds.ts';
-import { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
-import { createPasses } from './passes/passes.ts';
-import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
 import { openPurchases } from './portal/purchases.ts';
 import { type RateLimits, createRateLimits } from './rate-limits.ts';
 import { openRequestLog, stopRequestLog } from './developer/request-log.ts';
-import { createReviews } from './billing/reviews.ts';
-import { type Routers, findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
+import { findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import type { GatewaySetup } from './gateway-setup.ts';
 import { createGatewayHealth } from './gateways/health.ts';
 import { finishMails, openSignIn } from './authentication/sign-in.ts';
-import { type Sessions, createSessions } from './billing/sessions.ts';
 import type { Help } from './owner/help.ts';
 import { createUsage } from './owner/usage.ts';
 import { openPortal } from './open-portal.ts';
@@ -88,7 +89,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const developer = createDeveloper(base);
 	const notifications = openNotifications({ ...base, ...developer, http });
 	const alerts: Alerts = { ...base, ...sales, notifications };
-	const portal = createPortal(base, { ...sales, ...network, ...developer });
+	const portal = createPortal(base, { ...sales, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
 	const personalData = createPersonalData(base);
@@ -98,10 +99,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		...network,
 		...developer,
 		...portal,
-		operators,
 		notifications,
 		alerts,
-		checks: createChecks({ ...base, ...sales, operators }),
+		checks: createChecks({ ...base, ...sales }),
 		monitoring: createMonitoring({
 			...base,
 			...sales,
@@ -111,7 +111,6 @@ export async function createApp(config: Config, options: Options = {}) {
 		help: {
 			...base,
 			...sales,
-			operators,
 			purchases: portal.purchases,
 			access: network.access
 		} satisfies Help,
@@ -123,11 +122,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		},
 		/** The command line, which has no sentences of pages, does not start the jobs. */
 		startJobs(writeAlert: WriteAlert) {
-			const { payments, sessions } = sales;
 			const { access, gatewayHealth } = network;
 			jobs.start({
-				...payments.jobs,
-				...sessions.jobs,
+				...billingJobs(sales),
 				...accessJobs(access),
 				...gatewayHealth.jobs,
 				...personalData.jobs,
@@ -194,23 +191,27 @@ function createSales(base: Base, operators: Operators) {
 	const branding = createBranding(database, clock);
 	const routers = openRouters({ ...base, operators, branding });
 	const events = createEvents(base, (trx, event) => insertDeliveries(base, trx, event));
-	const gateways: Gateways = { database, clock, secrets };
-	const passes = createPasses(base);
+	const gateways = { database, clock, secrets };
 	const provisioning = createProvisioning({ ...base, gateways, routers });
-	const sessions = createSessions({
-		...{ ...base, events, routers, operators, passes, provisioning, gateways }
-	});
-	const changes = createChanges();
-	const reviews = createReviews(base);
-	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
-	const earnings = createEarnings(base);
+	const billing: BillingContext = {
+		...{ ...base, events, routers, operators, gateways, provisioning },
+		changes: createChanges(),
+		promptQueues: new Map()
+	};
 	const offers = { ...base, operators, routers, gateways };
-	const sold = { sessions, changes, reviews, payments, events, earnings };
-	return { branding, routers, offers, gateways, passes, ...sold };
+	return { ...billing, gateways, branding, offers };
 }
 
+const billingJobs = (context: BillingContext) =>
+	fenceHandlers(context, {
+		[SESSION_END_JOB]: runSessionJob,
+		[SUBMIT_JOB]: submitPayment,
+		[RECONCILE_JOB]: runReconcileJob,
+		[REFUND_JOB]: refundPayment
+	});
+
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
-	const { gateways, passes } = sales;
+	const { gateways } = sales;
 	const transport = createGatewayTransport(base);
 	const captiveSessions: CaptiveSessions = {
 		...base,
@@ -225,21 +226,17 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		}
 	};
 	const access: Access = openAccess({ ...base, ...sales, captiveSessions, transport });
-	const accessKinds = createAccessKinds({ ...base, ...sales });
 	return {
 		transport,
 		captiveSessions,
 		access,
-		accessKinds,
 		gatewaySetup: {
 			...base,
 			...sales,
 			access,
-			accessKinds,
 			transport,
 			testing: new Set()
 		} satisfies GatewaySetup,
-		apiBuyers: createApiBuyers({ ...base, passes }),
 		gatewayHealth: createGatewayHealth({
 			...base,
 			gateways,
@@ -278,15 +275,7 @@ function createDeveloper(base: Base) {
 	};
 }
 
-function createPortal(
-	base: Base,
-	{
-		apiBuyers,
-		rateLimits,
-		routers,
-		sessions
-	}: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers; sessions: Sessions }
-) {
+function createPortal(base: Base, { rateLimits, ...billing }: BillingContext & { rateLimits: RateLimits }) {
 	const { config, clock, log } = base;
 	const { defaultRegion: region, remoteApi } = config;
 	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
@@ -298,13 +287,13 @@ function createPortal(
 		api,
 		purchases: openPurchases({
 			...base,
-			...{ rateLimits, region, isApiBuyer: apiBuyers.isApiBuyer },
+			...{ rateLimits, region },
 			// The sessions of a remote API are not in this database.
-			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
+			readExtended: remoteApi ? () => Promise.resolve(null) : (id) => readExtended(billing, id)
 		}),
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, log),
 		/** null with a remote API, which does not tell when its closed routers open. */
-		openingTimes: remoteApi ? null : (ids: readonly number[]) => findOpeningTimes(routers, ids)
+		openingTimes: remoteApi ? null : (ids: readonly number[]) => findOpeningTimes(billing.routers, ids)
 	};
 }

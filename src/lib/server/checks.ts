@@ -1,3 +1,6 @@
+import { countOpenReviews } from './billing/reviews.ts';
+import { findCrowdedPools } from './billing/prompt-limits.ts';
+import { findMerchantErrors, formatPortalCallbackUrl } from './billing/operator-calls.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import {
 	type Gateways,
@@ -21,8 +24,6 @@ import { isPublicAddress } from '#lib/domain/address.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Base } from './base.ts';
 import type { Operators } from './billing/operators/registry.ts';
-import type { Payments } from './billing/payments.ts';
-import type { Reviews } from './billing/reviews.ts';
 
 export interface Finding {
 	level: 'ok' | 'warn' | 'FAIL';
@@ -266,12 +267,12 @@ export async function* checkOperators(app: ChecksContext): AsyncGenerator<Findin
 			yield warn('operator', `${id}: sends no money back`, advice);
 		}
 		if (capabilities.usesPortalCallback) {
-			const url = app.payments.portalCallbackUrl(id);
+			const url = formatPortalCallbackUrl(app, id);
 			yield ok('operator', `${id}: the callback address for its portal is ${url}`);
 		}
 	}
-	yield* checkMerchants(await app.payments.merchantErrors());
-	const { count, oldest } = await app.reviews.countOpen();
+	yield* checkMerchants(await findMerchantErrors(app));
+	const { count, oldest } = await countOpenReviews(app.database.db);
 	if (count === 0) yield ok('reviews', 'no review is open');
 	else
 		yield warn(
@@ -279,7 +280,7 @@ export async function* checkOperators(app: ChecksContext): AsyncGenerator<Findin
 			`${count} open, the oldest since ${isoTime(oldest)}`,
 			'decide them at /admin/reviews'
 		);
-	yield* checkPrompts(await app.payments.crowdedPools());
+	yield* checkPrompts(await findCrowdedPools(app));
 	if (app.config.mode === 'live' && app.config.operators.length === 0) {
 		const what = 'no mobile-money operator is configured, so nobody can pay';
 		yield fail('operator', what, 'configure one (AIRTILL_MODE=sandbox needs none)');
@@ -292,7 +293,7 @@ const ASKED_BY = {
 	api: 'accounts of the API'
 };
 
-function* checkPrompts(pools: Awaited<ReturnType<ChecksContext['payments']['crowdedPools']>>) {
+function* checkPrompts(pools: Awaited<ReturnType<typeof findCrowdedPools>>) {
 	for (const pool of pools) {
 		const what = `too many payment prompts of the last 15 minutes are unpaid: ${ASKED_BY[pool]} that have not paid in 24 hours get no more`;
 		yield warn('prompts', what, 'find out who sends them, or raise UNPAID_PROMPTS_TOTAL');
@@ -301,9 +302,7 @@ function* checkPrompts(pools: Awaited<ReturnType<ChecksContext['payments']['crow
 
 const MAX_QUOTE_LENGTH = 200;
 
-function* checkMerchants(
-	errors: Awaited<ReturnType<ChecksContext['payments']['merchantErrors']>>
-): Generator<Finding> {
+function* checkMerchants(errors: Awaited<ReturnType<typeof findMerchantErrors>>): Generator<Finding> {
 	const byOperator = Map.groupBy(errors, ({ operator }) => operator);
 	for (const [operator, [last, ...others]] of byOperator) {
 		const times = others.length === 0 ? 'a payment' : `${others.length + 1} payments`;
@@ -315,8 +314,6 @@ function* checkMerchants(
 
 interface ChecksContext extends Base {
 	operators: Operators;
-	payments: Payments;
-	reviews: Reviews;
 	gateways: Gateways;
 	routers: Routers;
 }

@@ -1,5 +1,5 @@
 import type { Access } from '#lib/server/access/access.ts';
-import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
+import { adoptPortalLogin, checkGatewayKind } from '#lib/server/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
@@ -40,7 +40,6 @@ export interface GatewaySetup extends Base {
 	gateways: Gateways;
 	routers: Routers;
 	access: Access;
-	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
 	offers: Offers;
 	transport: GatewayTransport;
 	/** Ids of gateways that are tested now. */
@@ -56,29 +55,29 @@ type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
  * @throws Refused with every wrong field
  */
 export async function addGateway(
-	{ access, accessKinds, gateways, offers }: GatewaySetup,
+	context: GatewaySetup,
 	input: GatewayInput,
 	apply?: Apply
 ): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
-	await accessKinds.checkGateway(input.routerId, input.kind);
-	const gateway = await createGateway(gateways, input, async (trx, added) => {
-		await requireHeldLimits(offers, trx, added.routerId, { gateway: { before: null, after: added } });
-		await scheduleGatewayAdded(access, trx, added);
+	await checkGatewayKind(context, input.routerId, input.kind);
+	const gateway = await createGateway(context.gateways, input, async (trx, added) => {
+		await requireHeldLimits(context.offers, trx, added.routerId, { gateway: { before: null, after: added } });
+		await scheduleGatewayAdded(context.access, trx, added);
 		await apply?.(trx, added);
 	});
-	return { gateway, becamePortalLogin: await accessKinds.noteGateway(gateway) };
+	return { gateway, becamePortalLogin: await adoptPortalLogin(context, gateway) };
 }
 
 /** Its portal address stays. @throws Refused with every wrong field */
 export async function changeGateway(
-	{ access, accessKinds }: GatewaySetup,
+	context: GatewaySetup,
 	{ id, kind }: RegisteredGateway,
 	change: GatewayChange
 ): Promise<RegisteredGateway> {
 	const { routerId } = change;
-	if (routerId !== undefined) await accessKinds.checkGateway(routerId, kind);
-	const gateway = await changeGatewaySettings(access, id, change);
-	if (routerId !== undefined) await accessKinds.noteGateway(gateway);
+	if (routerId !== undefined) await checkGatewayKind(context, routerId, kind);
+	const gateway = await changeGatewaySettings(context.access, id, change);
+	if (routerId !== undefined) await adoptPortalLogin(context, gateway);
 	return gateway;
 }
 

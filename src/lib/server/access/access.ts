@@ -35,10 +35,11 @@ import {
 import type { Queries, Tx } from '../db/database.ts';
 import type { Moved } from '#lib/server/gateways/captive-sessions.ts';
 import { type JobHandlers, fenceHandlers } from '../jobs.ts';
-import { type PassRow, openPassesAt } from '../passes/passes.ts';
+import { type PassRow, openPassesAt } from '../passes.ts';
 import { requireHeldLimits } from '../offers.ts';
 import { type GatewayChange, setGateway } from '../gateways/settings.ts';
 import { refuseFields } from '../platform/errors.ts';
+import { isPaying } from '../billing/sessions.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots.ts';
 export { createProvisioning } from './provisioning.ts';
@@ -256,7 +257,7 @@ export async function removeGatewayForOwner(
 }
 
 async function isNeeded(
-	{ clock, gateways, sessions }: AccessContext,
+	{ clock, gateways }: AccessContext,
 	queries: Queries,
 	gateway: RegisteredGateway
 ): Promise<boolean> {
@@ -266,7 +267,7 @@ async function isNeeded(
 		(one) => one.id !== id && responds(one)
 	);
 	if (others.length > 0 && !responds(gateway)) return false;
-	if (await sessions.isPaying(queries, routerId)) return true;
+	if (await isPaying(queries, routerId)) return true;
 	if (others.length === 0) return (await openPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
 	const open = await findOpenGrantIds(queries, id);
 	return open.length > 0 || (await countConnectedAt(queries, id, describeReports(now))) > 0;

@@ -1,7 +1,7 @@
 import { findWantedGrants, listOtherMacs, LATE_REDIRECT_MS } from './grants.ts';
 import { type AccessContext, type ProvisioningContext } from './provisioning.ts';
 import { type AccountingReport } from './radius-accounting.ts';
-import { type PassRow } from '../passes/passes.ts';
+import { type PassRow } from '../passes.ts';
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
 import type { Jobs } from '../jobs.ts';
 import type { DeviceState } from '#lib/server/gateways/captive-sessions.ts';

@@ -19,7 +19,7 @@ import {
 	findOpenGrants
 } from './grants.ts';
 import { type Tx } from '../db/database.ts';
-import { type OpenPass, openPass, speedOf } from '../passes/passes.ts';
+import { type OpenPass, openPass } from '../passes.ts';
 import { dataLeft, isPossibleGrowth } from '../../domain/offers.ts';
 import { loginUser } from '../../domain/wifi.ts';
 import { repairIfLost } from '../jobs.ts';
@@ -27,6 +27,12 @@ import { findNewestDevice } from './device-slots.ts';
 import type { Base } from '../base.ts';
 import { findLogin } from '../gateways/captive-sessions.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
+import { openPassword } from '../passes.ts';
+import { findPassOrThrow } from '../passes.ts';
+import { readSpeed } from '../passes.ts';
+import { addUsedData } from '../passes.ts';
+import { startTime } from '../billing/sessions.ts';
+import { endAtDataLimit } from '../billing/sessions.ts';
 
 /** Time starts at the confirmation, so the end is sent this much later. Revoking sets the exact end. */
 export const SLACK_MS = 30_000;
@@ -140,7 +146,7 @@ export async function confirmGrant(
 	open: OpenPass,
 	endMs: number
 ): Promise<number | null> {
-	const { clock, jobs, sessions, passes } = context;
+	const { clock, jobs } = context;
 	const { id, revision, pass_id: passId } = grant;
 	return context.database.transact(async (trx) => {
 		const now = clock.now();
@@ -164,11 +170,11 @@ export async function confirmGrant(
 		}
 		if (open.kind === 'runs' || !(await isAwaited(context, trx, grant, open))) return open.untilMs;
 		// Another gateway may have started the time with another end.
-		if (!(await sessions.startTime(trx, await passes.findOrThrow(trx, passId)))) return now;
+		if (!(await startTime(context, trx, await findPassOrThrow(trx, passId)))) return now;
 		for (const other of await findOpenGrants(trx, passId)) {
 			if (other.id !== id) await jobs.schedule(trx, GRANT_JOB, other.id, now);
 		}
-		return (await passes.findOrThrow(trx, passId)).ends_at;
+		return (await findPassOrThrow(trx, passId)).ends_at;
 	});
 }
 
@@ -272,18 +278,18 @@ async function recordRevoked(
 }
 
 export async function buildLogin(
-	{ captiveSessions, passes }: AccessServices,
+	context: AccessServices,
 	grant: GrantRow,
 	open: OpenPass | null
 ): Promise<DeviceLogin> {
 	const { captive_session_id: captiveSessionId, mac } = grant;
 	return {
 		user: loginUser(grant.pass_id),
-		password: open ? passes.passwordOf(open.pass) : '',
+		password: open ? openPassword(context, open.pass) : '',
 		mac,
-		login: captiveSessionId === null ? {} : await findLogin(captiveSessions, captiveSessionId),
+		login: captiveSessionId === null ? {} : await findLogin(context.captiveSessions, captiveSessionId),
 		maxDevices: open?.pass.max_devices ?? 1,
-		speed: open ? speedOf(open.pass) : { down: null, up: null },
+		speed: open ? readSpeed(open.pass) : { down: null, up: null },
 		dataLeft: open ? dataLeft(open.pass) : null
 	};
 }
@@ -332,12 +338,13 @@ const READ_MS = { most: 60_000, least: 15_000 };
  * transaction that stores the counter, so that nothing counts twice.
  */
 export async function countData(
-	{ passes, sessions }: AccessServices,
+	context: AccessServices,
 	trx: Tx,
 	passId: number,
 	bytes: number
 ): Promise<void> {
-	if (bytes > 0 && (await passes.addUsedData(trx, passId, bytes))) await sessions.endAtDataLimit(trx, passId);
+	if (bytes > 0 && (await addUsedData(context, trx, passId, bytes)))
+		await endAtDataLimit(context, trx, passId);
 }
 
 /**

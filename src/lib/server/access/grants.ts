@@ -2,7 +2,7 @@ import { type RegisteredGateway, findSharingConsole, namesDevices } from '../gat
 import { type ProvisioningContext } from './provisioning.ts';
 import { forgetAttempts, findOpenConnections, CONNECTION_JOB } from './device-slots.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
-import { type PassRow } from '../passes/passes.ts';
+import { type PassRow } from '../passes.ts';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { exists, first, isChanged } from '../db/queries.ts';
 import type { GrantsTable } from '../db/schema.ts';

@@ -36,15 +36,28 @@ import {
 	type GrantRow,
 	SAME_END_MS
 } from './grants.ts';
-import type { Payments } from '../billing/payments.ts';
-import type { Provisioning, SessionRow, Sessions } from '../billing/sessions.ts';
+import type { BillingServices } from '../billing/payments.ts';
+import type { Provisioning, SessionRow } from '../billing/sessions.ts';
 import type { Base } from '../base.ts';
 import type { CaptiveSessions, Moved } from '../gateways/captive-sessions.ts';
 import type { Offers } from '../offers.ts';
 import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
-import { find, type Passes, type PassRow } from '../passes/passes.ts';
+import { type PassRow } from '../passes.ts';
 import type { Database, Queries, Tx, Writer } from '../db/database.ts';
 import type { Fenced } from '../jobs.ts';
+import { findPassOrThrow } from '../passes.ts';
+import { findPass } from '../passes.ts';
+import { setActivationDeadline } from '../passes.ts';
+import { startTime } from '../billing/sessions.ts';
+import { cancelWaiting } from '../billing/sessions.ts';
+import { findActiveSessions } from '../billing/sessions.ts';
+import { findSessionOrThrow } from '../billing/sessions.ts';
+import { endExtraTime } from '../billing/sessions.ts';
+import { findLaterSessions } from '../billing/sessions.ts';
+import { cancelUnconfirmed } from '../billing/sessions.ts';
+import { sumExtraTimeMs } from '../billing/extra-time.ts';
+import { canRefund } from '../billing/refunds.ts';
+import { refundUnprovisioned } from '../billing/refunds.ts';
 
 /** Refunds a pass that no gateway confirmed in time; its subject is the pass. */
 export const ACTIVATION_JOB = 'access.activating';
@@ -74,11 +87,9 @@ export interface AccessWriter extends AccessServices {
 }
 
 /** For what runs in a transaction of its caller, or needs none. */
-export interface AccessServices extends ProvisioningContext {
+export interface AccessServices extends ProvisioningContext, BillingServices {
+	gateways: Gateways;
 	captiveSessions: CaptiveSessions;
-	sessions: Sessions;
-	payments: Payments;
-	passes: Passes;
 	transport: GatewayTransport;
 	concurrencyLimit: ConcurrencyLimit;
 	offers: Offers;
@@ -152,16 +163,16 @@ async function mayLetIn(
  * @returns when to run again, or null when the pass does not wait
  */
 export async function awaitRouter(context: AccessJob, passId: number): Promise<number | null> {
-	const { clock, sessions } = context;
+	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const pass = await find(trx, passId);
+		const pass = await findPass(trx, passId);
 		if (!pass || pass.activating_until === null) return null;
 		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
 		// If the device's gateway needs a grant, its confirmation starts the time.
 		const newest = await findNewestDevice(context, trx, pass);
 		const wanted = (await findOpenGrants(trx, passId)).filter((one) => one.released_at === null);
 		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
-		await sessions.startTime(trx, pass);
+		await startTime(context, trx, pass);
 		return null;
 	});
 }
@@ -177,17 +188,17 @@ export async function awaitRouter(context: AccessJob, passId: number): Promise<n
  * @returns when to run again, or null when the pass does not wait
  */
 export async function refundUnactivated(context: AccessJob, passId: number): Promise<number | null> {
-	const { clock, passes, sessions, payments } = context;
+	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const until = (await find(trx, passId))?.activating_until ?? null;
+		const until = (await findPass(trx, passId))?.activating_until ?? null;
 		if (until === null) return null;
 		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;
 		// All jobs wake when the clock is set back. The buyer must not wait the extra hours.
-		if (until > latest) await passes.setActivationDeadline(trx, passId, latest);
+		if (until > latest) await setActivationDeadline(context, trx, passId, latest);
 		if (clock.now() < until) return Math.min(until, latest);
-		for (const { id, payment_id: paymentId } of await sessions.cancelWaiting(trx, passId)) {
+		for (const { id, payment_id: paymentId } of await cancelWaiting(context, trx, passId)) {
 			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
-			await payments.refundUnprovisioned(trx, paymentId);
+			await refundUnprovisioned(context, trx, paymentId);
 		}
 		await scheduleRevokes(context, trx, passId);
 		return null;
@@ -205,7 +216,7 @@ export async function letInDevice(
 	pass: PassRow,
 	isOnline: boolean
 ): Promise<void> {
-	const { clock, jobs, sessions } = context;
+	const { clock, jobs } = context;
 	const targets = await findTargets(context, trx, pass.router_id);
 	const brought = await findDevices(trx, pass, clock.now());
 	const [last = null] = brought;
@@ -226,7 +237,7 @@ export async function letInDevice(
 	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {
 		// No gateway has confirmed the time that runs, because it started before a device was known.
 		const checkAt = clock.now() + ACTIVATION_TIMEOUT_MS;
-		for (const { id } of await sessions.activeOf(trx, pass.id)) {
+		for (const { id } of await findActiveSessions(trx, pass.id)) {
 			await jobs.schedule(trx, UNCONFIRMED_JOB, id, checkAt);
 		}
 	}
@@ -330,9 +341,9 @@ const LAST_LOOK_MS = 60_000;
  * @returns when to run again, or null when the gateway knows, or the time is over or refunded
  */
 export async function refundUnconfirmed(context: AccessJob, sessionId: number): Promise<number | null> {
-	const { clock, sessions, payments } = context;
+	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const session = await sessions.findOrThrow(trx, sessionId);
+		const session = await findSessionOrThrow(trx, sessionId);
 		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;
@@ -341,18 +352,18 @@ export async function refundUnconfirmed(context: AccessJob, sessionId: number): 
 		const lookAt = Math.max(startsAt, first?.created_at ?? 0) + ACTIVATION_TIMEOUT_MS;
 		if (clock.now() < lookAt) return lookAt;
 		// Only paid time is refunded: a gateway may miss the end of free time.
-		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, session));
+		const paidUntil = expiresAt - (await sumExtraTimeMs(trx, session));
 		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
 		if (await isKnown(context, trx, time)) return null;
-		const canRefund = (one: SessionRow) => payments.operatorRefunds(trx, requirePayment(one));
+		const isRefundable = (one: SessionRow) => canRefund(context, trx, requirePayment(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
-		if (clock.now() < lastLookAt && !(await canRefund(session))) return lastLookAt;
-		if (status === 'expired') await sessions.endExtraTime(trx, session);
+		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
+		if (status === 'expired') await endExtraTime(context, trx, session);
 		let isOver = true;
-		for (const one of [session, ...(await sessions.laterInPass(trx, session))]) {
-			if (one.id !== sessionId && !(await canRefund(one))) isOver = false;
-			else if (await sessions.cancelUnconfirmed(trx, one.id))
-				await payments.refundUnprovisioned(trx, requirePayment(one));
+		for (const one of [session, ...(await findLaterSessions(trx, session))]) {
+			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;
+			else if (await cancelUnconfirmed(context, trx, one.id))
+				await refundUnprovisioned(context, trx, requirePayment(one));
 		}
 		if (isOver) await scheduleRevokes(context, trx, passId);
 		return null;
@@ -382,7 +393,7 @@ async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promis
 	if (grants.length === 0) return true;
 	const sharing = own ? await findSharingConsole(trx, own) : [];
 	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
-	const { starts_at: passStart } = await context.passes.findOrThrow(trx, passId);
+	const { starts_at: passStart } = await findPassOrThrow(trx, passId);
 	// Added time was cut off at the old end, so only the own gateway counts, beside those that cannot disconnect a device;
 	// first time may have begun anywhere.
 	const isAnywhere = startsAt === passStart || atOwn.length === 0;

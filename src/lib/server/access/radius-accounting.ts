@@ -19,11 +19,12 @@ import { SAME_END_MS } from './grants.ts';
 import { passOfUser } from '#lib/domain/wifi.ts';
 import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { passState } from '../passes/passes.ts';
+import { passState } from '../passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
 import { isPossibleGrowth } from '#lib/domain/offers.ts';
 import { z } from 'zod';
 import { normaliseIp } from '#lib/domain/address.ts';
+import { findPassOrThrow } from '../passes.ts';
 
 type TimedReport = AccountingReport & { at: number };
 
@@ -112,9 +113,9 @@ async function updateConnection(
 const computeStart = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
 
 /** Whether a connection began before its pass, for example under the name of another one. */
-async function isEarlier({ passes }: AccessContext, trx: Tx, passId: number | null, startedAt: number) {
+async function isEarlier(trx: Tx, passId: number | null, startedAt: number) {
 	if (passId === null) return false;
-	const { starts_at: startsAt, created_at: createdAt } = await passes.findOrThrow(trx, passId);
+	const { starts_at: startsAt, created_at: createdAt } = await findPassOrThrow(trx, passId);
 	return startedAt < (startsAt ?? createdAt) - EARLIER_MS;
 }
 
@@ -132,8 +133,7 @@ async function findOrAddConnection(
 	const reused = found && detectReuse(found, report);
 	if (found && reused === null) {
 		const row = await identifyConnection(context, trx, gateway, report, found);
-		const isCounted =
-			found.pass_id !== null || (await isEarlier(context, trx, row.pass_id, found.started_at));
+		const isCounted = found.pass_id !== null || (await isEarlier(trx, row.pass_id, found.started_at));
 		return { row, isNew: false, uncounted: isCounted ? 0 : found.bytes_in + found.bytes_out };
 	}
 	if (found) {
@@ -165,7 +165,7 @@ async function addConnection(
 	const none = { bytes_in: 0, bytes_out: 0, counter_in: null, counter_out: null };
 	return insertConnection(trx, {
 		...named,
-		...((await isEarlier(context, trx, named.pass_id, startedAt)) &&
+		...((await isEarlier(trx, named.pass_id, startedAt)) &&
 			computeCounters(none, report, { startedAt, since: startedAt })),
 		gateway_id: gateway.id,
 		acct_session_id: report.session,

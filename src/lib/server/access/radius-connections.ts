@@ -16,7 +16,7 @@ import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from
 import { dataLeft } from '#lib/domain/offers.ts';
 import { normaliseMac } from '#lib/domain/address.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
-import { type RunningPass, passState } from '../passes/passes.ts';
+import { type RunningPass, passState } from '../passes.ts';
 import { repairIfLost } from '../jobs.ts';
 import { createSocket } from 'node:dgram';
 

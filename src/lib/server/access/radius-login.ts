@@ -13,9 +13,12 @@ import {
 import { type GatewayKind, splitDataWords, isUnlimited, formatRouterOsRate } from '../gateways/gateway.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
-import { type PassRow, type RunningPass, passState, reasonOfEnd, speedOf } from '../passes/passes.ts';
+import { type PassRow, type RunningPass, passState } from '../passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
 import { dataLeft } from '#lib/domain/offers.ts';
+import { openPassword } from '../passes.ts';
+import { readSpeed } from '../passes.ts';
+import { findReasonOfEnd } from '../passes.ts';
 
 /**
  * Answers FreeRADIUS (rlm_rest, see gateways/freeradius) for one gateway. Each answer holds the time until
@@ -60,7 +63,7 @@ export async function authorizeLogin(
 	gateway: RegisteredGateway,
 	login: Login
 ): Promise<LoginAnswer> {
-	const { database, clock, gateways, passes } = context;
+	const { database, clock, gateways } = context;
 	// A rejected login is also a sign of life.
 	await recordStatus(gateways, gateway, { seen: true, ...noteUnread(login.mac) });
 	const device = await readKeyRequest(context, gateway, login);
@@ -70,7 +73,7 @@ export async function authorizeLogin(
 	const now = clock.now();
 	if (!(await hasRoom(database.db, buildSlotOrder(gateway, pass, login), now))) return refuse('devices');
 	return accept({
-		'control:Cleartext-Password': passes.passwordOf(pass.pass),
+		'control:Cleartext-Password': openPassword(context, pass.pass),
 		...buildTimeAttributes([pass], now),
 		...buildAcceptLimits(gateway.kind, pass.pass)
 	});
@@ -141,7 +144,7 @@ async function answerKeyRequest(
 	// The access point tries these Wi-Fi passwords.
 	return accept({
 		'control:Auth-Type': 'Accept',
-		'reply:Tunnel-Password:0': passes.map(({ pass }) => context.passes.passwordOf(pass)),
+		'reply:Tunnel-Password:0': passes.map(({ pass }) => openPassword(context, pass)),
 		...(others.length === 0 && { 'reply:User-Name': loginUser(first.pass.id) }),
 		...buildTimeAttributes(passes, context.clock.now())
 	});
@@ -159,7 +162,7 @@ async function findPassForLogin(
 	if (pass.kind === 'runs') return pass;
 	if (pass.kind === 'unknown') return UNKNOWN;
 	if (pass.kind === 'waits') return refuse('waits');
-	const reason = await reasonOfEnd(db, passId);
+	const reason = await findReasonOfEnd(db, passId);
 	return refuse(reason === 'data_limit_reached' ? 'data' : reason === null ? 'expired' : 'ended');
 }
 
@@ -321,7 +324,7 @@ const ATTRIBUTES: Partial<
 
 /** @param total bytes that the connection may use: both gateways count per connection; null without a limit */
 export function buildLimitAttributes(kind: GatewayKind, pass: PassRow, total: number | null) {
-	const { down, up } = speedOf(pass);
+	const { down, up } = readSpeed(pass);
 	const values: Record<Value, number | null> = {
 		...(total === null ? { octets: null, gigawords: null } : splitDataWords(total)),
 		bitsUp: up === null ? null : up * 1000,
@@ -335,7 +338,7 @@ export function buildLimitAttributes(kind: GatewayKind, pass: PassRow, total: nu
 
 /** Returns the limits of a pass for an Access-Accept. */
 function buildAcceptLimits(kind: GatewayKind, pass: PassRow): Record<string, string | number> {
-	const speed = speedOf(pass);
+	const speed = readSpeed(pass);
 	const left = dataLeft(pass);
 	// FreeRADIUS does not know CoovaChilli's gigawords: above 4 GiB only the Disconnect-Request ends its connections.
 	const isTooLarge = kind === 'coova' && left !== null && splitDataWords(left).gigawords > 0;
