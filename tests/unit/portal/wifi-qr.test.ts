@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sessionBody } from '#lib/server/billing/sessions.ts';
 import type { SessionRow } from '../../../src/lib/server/billing/session-store.ts';
-import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
+import { wifiPassword } from '../../../src/lib/server/platform/secrets.ts';
 import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '../../../src/lib/domain/wifi.ts';
 import { qrSvg } from '../../../src/lib/server/portal/wifi-qr-svg.ts';
 

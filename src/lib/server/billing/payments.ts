@@ -28,7 +28,7 @@ import { type PaymentBody, type PaymentStartBody, failureCode } from '../contrac
 import { retryUniqueViolation } from '../db/queries.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import { AppError, validationFailed } from '../platform/errors.ts';
-import { paymentReference } from '../platform/ids.ts';
+import { paymentReference } from '../platform/secrets.ts';
 import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../routers/routers.ts';
 import { operatorForPayment } from './operators/registry.ts';
 import { type RememberBody, type SessionRow, mobileNumber, sessionNotFound } from './sessions.ts';

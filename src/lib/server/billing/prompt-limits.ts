@@ -1,7 +1,7 @@
 import { networksOfIp } from '#lib/domain/address.ts';
 import { DAY_MS } from '#lib/domain/time.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { FIRST_PROMPTS, type RedirectedDevice } from '#lib/server/http/redirected-device.ts';
+import { FIRST_PROMPTS, type RedirectedDevice } from '#lib/server/http/client-address.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { hmac } from '#lib/server/platform/secrets.ts';
 import type { BillingContext } from './context.ts';

@@ -15,7 +15,7 @@ import { SUBMITTING_MAX_MS, nextPollDelayMs } from './reconcile.ts';
 import { type Succeeded, recordPaymentEvent } from './settlement.ts';
 import * as store from './payment-store.ts';
 import type { Tx } from '../db/database.ts';
-import { refundReference } from '../platform/ids.ts';
+import { refundReference } from '../platform/secrets.ts';
 import type { SessionRow, UnappliedReason } from './sessions.ts';
 import type { Author } from '../audit.ts';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';

@@ -4,7 +4,7 @@ import type { RouterBody, RouterListBody, routerListQuery } from '../contract/ro
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
 import { wifiQrText } from '#lib/domain/wifi.ts';
 import { waitOutside } from '../http/turns.ts';
-import { DEVICE_HEADER, writeDevice, type RedirectedDevice } from '../http/redirected-device.ts';
+import { DEVICE_HEADER, type RedirectedDevice, writeDevice } from '../http/client-address.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Quota } from './quota.ts';

@@ -1,8 +1,7 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { retryUniqueViolation } from '#lib/server/db/queries.ts';
-import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
 import { ApiLimited, ApiProblem, ApiUnavailable, type ApiClient } from './api-client.ts';
 import { writeOrder, type Orderer } from './earlier-orders.ts';
 import {

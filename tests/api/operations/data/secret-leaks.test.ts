@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../../../src/lib/server/developer/api-keys.ts';
-import { wifiPassword } from '../../../../src/lib/server/platform/ids.ts';
+import { wifiPassword } from '../../../../src/lib/server/platform/secrets.ts';
 import { createWebhookSecret } from '../../../../src/lib/server/developer/webhook-delivery.ts';
 import { createApi, numberEnding, orderOf } from '../../../support/api/api.ts';
 import { signInAs } from '../../../support/pages/browsing.ts';

@@ -1,4 +1,4 @@
-import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
 import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
 import {
 	EXTRA_TIMES,
