@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { PROTOCOLS } from '../../simulators/protocols.ts';
-import { startSimulator, type Simulator } from '../../simulators/frame/simulator.ts';
+import { type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';
 import { untilQuiet } from '../../torture/time.ts';
 import { createApi, numberEnding, type Api, type Payment } from '../../support/api/api.ts';

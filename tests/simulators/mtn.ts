@@ -1,17 +1,40 @@
+import type { Books, SimulatedPayment, SimulatedRefund } from './books.ts';
+import {
+	type Desk,
+	type Protocol,
+	type ProtocolOptions,
+	type SimulatorAnswer,
+	type SimulatorRequest,
+	checkOptions
+} from './simulator.ts';
+import {
+	Access,
+	CREDENTIALS,
+	DELAYED,
+	type Market,
+	type PaymentOrder,
+	type Product,
+	type RefundOrder,
+	SANDBOX,
+	activeCheck,
+	failure,
+	gateway,
+	marketNamed,
+	messageOf,
+	ok,
+	paymentScenario,
+	readPaymentOrder,
+	readRefundOrder,
+	refundScenario,
+	rejected
+} from './mtn-rules.ts';
+import { ORDINARY, type RefundScript } from './script.ts';
+
 /**
  * MTN MoMo: Collection (request to pay), the refund of Disbursement, and the sandbox's provisioning, as the operator's
  * pages and its integrators describe them. By default it is the sandbox (EUR only); `--market mtnuganda` makes it
  * that market's platform, where users are not made over the API.
  */
-import type { Books, SimulatedPayment, SimulatedRefund } from '../books.ts';
-import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame/protocol.ts';
-import { Access, CREDENTIALS, type Product } from './access.ts';
-import { failure, gateway, messageOf, ok, rejected } from './answers.ts';
-import { marketNamed, SANDBOX, type Market } from './markets.ts';
-import { activeCheck, DELAYED, paymentScenario, refundScenario } from './numbers.ts';
-import { readPaymentOrder, readRefundOrder, type PaymentOrder, type RefundOrder } from './requests.ts';
-import { checkOptions, type ProtocolOptions } from '../options.ts';
-import { ORDINARY, type RefundScript } from '../script.ts';
 
 const MAX_NOTIFICATION_LENGTH = 160;
 

@@ -1,7 +1,6 @@
-/** Reversals and Transaction Status: answered at once with "accepted", and in truth with a POST to the `ResultURL`. */
-import type { Books, SimulatedPayment, SimulatedRefund } from '../books.ts';
-import type { Desk, OutgoingCallback, SimulatorAnswer } from '../frame/protocol.ts';
-import { ORDINARY, type RefundScript } from '../script.ts';
+import type { Books, SimulatedPayment, SimulatedRefund } from './books.ts';
+import type { Desk, OutgoingCallback, SimulatorAnswer } from './simulator.ts';
+import { ORDINARY, type RefundScript } from './script.ts';
 import {
 	compactTime,
 	error,
@@ -12,7 +11,9 @@ import {
 	receipt,
 	resultNumber,
 	resultText
-} from './answers.ts';
+} from './mpesa-rules.ts';
+
+/** Reversals and Transaction Status: answered at once with "accepted", and in truth with a POST to the `ResultURL`. */
 
 /** A reversal beside its entry in the books. */
 interface Reversal {
@@ -29,7 +30,7 @@ interface Reversal {
 
 type Body = Record<string, unknown>;
 
-export interface Reversals {
+interface Reversals {
 	request(body: Body, desk: Desk): Promise<SimulatorAnswer>;
 	status(body: Body, desk: Desk): SimulatorAnswer;
 }

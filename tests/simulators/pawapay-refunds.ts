@@ -1,14 +1,22 @@
-/** Refunds of pawaPay: of a part or of what is left of a completed deposit, each with an id and a callback of its own. */
-import type { Books, SimulatedPayment, SimulatedRefund } from '../books.ts';
-import type { Desk, OutgoingCallback, SimulatorAnswer, SimulatorRequest } from '../frame/protocol.ts';
-import { ORDINARY, type Script } from '../script.ts';
+import type { Books, SimulatedPayment, SimulatedRefund } from './books.ts';
+import type { Desk, OutgoingCallback, SimulatorAnswer, SimulatorRequest } from './simulator.ts';
+import { ORDINARY, type Script } from './script.ts';
 import {
+	type Body,
+	type Portal,
+	type Refusal,
 	accountOf,
 	amountRefusal,
+	isClosed,
 	isFinal,
+	isRefusal,
+	isUuid,
 	iso,
+	metadataOf,
 	ok,
 	optional,
+	readBody,
+	refundRefusal,
 	refuse,
 	reject,
 	resend,
@@ -16,9 +24,9 @@ import {
 	stateOf,
 	transactionId,
 	walletOf
-} from './answers.ts';
-import { isRefusal, isUuid, metadataOf, readBody, refundRefusal, type Body, type Refusal } from './fields.ts';
-import { isClosed, type Portal } from './portal.ts';
+} from './pawapay-rules.ts';
+
+/** Refunds of pawaPay: of a part or of what is left of a completed deposit, each with an id and a callback of its own. */
 
 interface RefundEntry {
 	refund: SimulatedRefund;

@@ -1,7 +1,8 @@
-/** pawaPay's signatures by RFC 9421, with the library that the operator's own example uses. */
-import { createHash, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto';
+import { type KeyObject, createHash, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
-import type { SimulatorRequest } from '../frame/protocol.ts';
+import type { SimulatorRequest } from './simulator.ts';
+
+/** pawaPay's signatures by RFC 9421, with the library that the operator's own example uses. */
 
 const ALGORITHM = 'ecdsa-p256-sha256';
 const COVERED = ['@method', '@authority', '@path', 'signature-date', 'content-digest', 'content-type'];

@@ -1,38 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { Books, SimulatedPayment } from './books.ts';
+import type { Desk, OutgoingCallback, Protocol, SimulatorAnswer, SimulatorRequest } from './simulator.ts';
+import {
+	type Body,
+	NETWORKS,
+	type Network,
+	ONCE,
+	PORTAL,
+	type Portal,
+	type Refusal,
+	SETTINGS,
+	type Wallet,
+	accountOf,
+	amountRefusal,
+	depositData,
+	depositRefusal,
+	isClosed,
+	isFinal,
+	isNumberOf,
+	isRefusal,
+	isUuid,
+	iso,
+	ok,
+	optional,
+	predict,
+	readBody,
+	refuse,
+	reject,
+	resend,
+	serverError,
+	testNumber
+} from './pawapay-rules.ts';
+import { createRefunds } from './pawapay-refunds.ts';
+import { isSignedBy, makeKeys, signCallback, signResponse } from './pawapay-signing.ts';
+import type { CallbackScript } from './script.ts';
+
 /**
  * A simulated pawaPay, version 2 of its Merchant API (reference section 5; docs.pawapay.io/v2). Its dashboard
  * (`--portal name=value`, POST /_simulator/portal) holds the callback addresses, the switches for signatures and the
  * merchant's public key.
  */
-import { randomUUID } from 'node:crypto';
-import type { Books, SimulatedPayment } from '../books.ts';
-import type {
-	Desk,
-	OutgoingCallback,
-	Protocol,
-	SimulatorAnswer,
-	SimulatorRequest
-} from '../frame/protocol.ts';
-import {
-	accountOf,
-	amountRefusal,
-	depositData,
-	iso,
-	isFinal,
-	ok,
-	ONCE,
-	refuse,
-	reject,
-	resend,
-	serverError
-} from './answers.ts';
-import { depositRefusal, isRefusal, isUuid, readBody, type Body, type Refusal } from './fields.ts';
-import { isNumberOf, NETWORKS, testNumber } from './market.ts';
-import { isClosed, PORTAL, SETTINGS } from './portal.ts';
-import { createRefunds } from './refunds.ts';
-import { createToolkit } from './toolkit.ts';
-import { isSignedBy, makeKeys, signCallback, signResponse } from './signing.ts';
-import { walletBalances } from './wallets.ts';
-import type { CallbackScript } from '../script.ts';
 
 const isFinancial = ({ method, path }: SimulatorRequest) =>
 	method === 'POST' && /^\/v2\/(deposits|refunds)$/.test(path);
@@ -274,5 +281,114 @@ export function pawapay(): Protocol {
 				portal[name as keyof typeof portal] = value;
 			}
 		}
+	};
+}
+
+/** The helpers of pawaPay's API: predictions, the account's configuration, which networks work. */
+
+function createToolkit(portal: Portal) {
+	function predictProvider(request: SimulatorRequest): SimulatorAnswer {
+		const body = readBody(request.body, request.headers['content-type']);
+		if (isRefusal(body)) return refuse(body.code, body.message);
+		const given = body['phoneNumber'];
+		if (given === undefined) {
+			return refuse('MISSING_PARAMETER', "Please specify the parameter 'phoneNumber'.");
+		}
+		const phoneNumber = String(given).replace(/\D/g, '').replace(/^0+/, '');
+		const network = predict(phoneNumber);
+		if (!network) return refuse('INVALID_PARAMETER', 'The number is not of a supported country.');
+		return ok({ country: network.country.code, provider: network.provider, phoneNumber });
+	}
+
+	function activeConfiguration(query: URLSearchParams): Body {
+		return {
+			companyName: 'Airtill Simulated Ltd',
+			signatureConfiguration: {
+				signedRequestsOnly: portal.signed_requests === 'on',
+				signedCallbacks: portal.signed_callbacks === 'on'
+			},
+			countries: byCountry(query, ([first, ...others]) => ({
+				country: first.country.code,
+				displayName: { en: first.country.name, fr: first.country.name },
+				prefix: first.country.prefix,
+				providers: [first, ...others].map((one) => ({
+					provider: one.provider,
+					displayName: one.name,
+					nameDisplayedToCustomer: 'Airtill',
+					currencies: one.wallets.map((wallet) => ({
+						currency: wallet.currency,
+						displayName: wallet.currency,
+						operationTypes: operations(query, one, wallet)
+					}))
+				}))
+			}))
+		};
+	}
+
+	function operations(query: URLSearchParams, one: Network, wallet: Wallet): unknown {
+		const wanted = query.get('operationType');
+		const shared = {
+			minAmount: String(wallet.min),
+			maxAmount: String(wallet.max),
+			decimalsInAmount: wallet.decimals,
+			status: isClosed(portal, one.provider) ? 'CLOSED' : 'OPERATIONAL'
+		};
+		const address = (url: string) => optional('callbackUrl', url || undefined);
+		const prompt = { authType: one.authType, pinPrompt: 'AUTOMATIC', pinPromptRevivable: false };
+		const all = Object.entries({
+			DEPOSIT: portal.deposits === 'on' && { ...prompt, ...shared, ...address(portal.callback_url) },
+			REFUND: portal.refunds === 'on' && { ...shared, ...address(portal.refund_callback_url) }
+		}).filter(([name, value]) => value !== false && (wanted === null || wanted === name));
+		return portal.operation_types === 'list'
+			? all.map(([name, value]) => ({ [name]: value }))
+			: Object.fromEntries(all);
+	}
+
+	const availability = (query: URLSearchParams) =>
+		byCountry(query, (networks) => ({
+			country: networks[0].country.code,
+			providers: networks.map(({ provider }) => ({
+				provider,
+				operationTypes: ['DEPOSIT', 'REFUND'].map((operationType) => ({
+					operationType,
+					status: isClosed(portal, provider) ? 'CLOSED' : 'OPERATIONAL'
+				}))
+			}))
+		}));
+
+	return { predictProvider, activeConfiguration, availability };
+}
+
+function byCountry<T>(query: URLSearchParams, make: (networks: [Network, ...Network[]]) => T): T[] {
+	const codes = [...new Set(NETWORKS.map(({ country }) => country.code))];
+	return codes.flatMap((code) => {
+		const [first, ...others] = NETWORKS.filter(({ country }) => country.code === code);
+		const isWanted = query.get('country') === null || query.get('country') === code;
+		return first && isWanted ? [make([first, ...others])] : [];
+	});
+}
+
+/** A wallet for each country and currency: what deposits brought, less refunds. */
+function walletBalances(query: URLSearchParams, books: Books): Body {
+	const wanted = query.get('country');
+	const balances = new Map<string, number>();
+	for (const { country, wallets } of NETWORKS) {
+		if (wanted !== null && wanted !== country.code) continue;
+		for (const { currency } of wallets) balances.set(`${country.code} ${currency}`, 0);
+	}
+	for (const payment of books.payments) {
+		const back = books.refunds.filter(
+			(refund) => refund.paymentNumber === payment.number && books.refundOutcome(refund) === 'success'
+		);
+		const kept = back.reduce((rest, { amount }) => rest - amount, books.takenOf(payment));
+		const wallet = `${accountOf(payment.request).provider.slice(-3)} ${payment.currency}`;
+		const balance = balances.get(wallet);
+		if (balance !== undefined) balances.set(wallet, balance + kept);
+	}
+	return {
+		balances: [...balances].map(([wallet, balance]) => {
+			const [country, currency] = wallet.split(' ');
+			return { country, balance: balance.toFixed(2), currency, provider: '' };
+		})
 	};
 }
