@@ -11,7 +11,7 @@ import {
 	createProxyWarning,
 	type ReadAddress
 } from '#lib/server/http/client-address.ts';
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
 import { createSharedPages } from '#lib/server/web/shared-pages.ts';

@@ -45,8 +45,6 @@ const START_ERRORS = {
 	'3D000': (error) => `The database in DATABASE_URL does not exist: ${error.message}.`,
 	ERR_SQLITE_ERROR: (error) => `The file in DATABASE_URL cannot be used as a database: ${error.message}.`
 };
-/** Errors whose message explains the fix. */
-const EXPLAINED_ERRORS = ['ConfigError', 'UnusableDatabaseError'];
 
 requireNode();
 // npx, too, passes SIGTERM to its shell only.
@@ -202,7 +200,8 @@ function requireNode() {
 /** @param {Error & { code?: string }} error */
 function exitWith(error) {
 	const sentence = START_ERRORS[error?.code];
-	if (EXPLAINED_ERRORS.includes(error?.name)) console.error(error.message);
+	// The message explains the fix.
+	if (error?.name === 'Refused') console.error(error.message);
 	else if (sentence) console.error(sentence(error));
 	else console.error(error);
 	process.exit(1);

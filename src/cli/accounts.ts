@@ -4,8 +4,9 @@ import type { App } from '#lib/server/app.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { defineCommand } from './command.ts';
 import { accountOf, AUTHOR, COMMAND_LINE } from './services.ts';
-import { CommandError, plain, print, UsageError } from './terminal.ts';
+import { plain, print, refuseUsage } from './terminal.ts';
 import { createKey } from '#lib/server/developer/api-keys.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 const MAX_NAME_CHARACTERS = 100;
 
@@ -28,10 +29,10 @@ export const accountCommands = [
 			plan: { words: RATE_PLANS, help: 'enterprise has higher limits; default: default' }
 		},
 		async run({ values: { email, role, plan = 'default' }, open }) {
-			if (!isEmail(email)) throw new UsageError(`--email is not an email address: "${email}".`);
+			if (!isEmail(email)) throw refuseUsage(`--email is not an email address: "${email}".`);
 			const app = await open();
 			const created = await app.signIn.createAccount({ email, role, plan }, AUTHOR, originOf(app));
-			if (!created) throw new CommandError(`The email address ${email} is taken by another account.`);
+			if (!created) throw refuse(`The email address ${email} is taken by another account.`);
 			const { account, invitation } = created;
 			const { id, email: stored, status, created_at: at } = account;
 			const link = invitation === null ? {} : { invitation };
@@ -59,7 +60,7 @@ export const accountCommands = [
 			const app = await open();
 			const account = await accountOf(app, email);
 			const isRemoved = await app.signIn.removeSecondFactor(account, AUTHOR);
-			if (!isRemoved) throw new CommandError(`The account ${email} has no second factor.`);
+			if (!isRemoved) throw refuse(`The account ${email} has no second factor.`);
 			console.error(`The second factor of ${email} is removed.`);
 		}
 	}),
@@ -77,15 +78,15 @@ export const accountCommands = [
 		},
 		async run({ values, open }) {
 			const name = (values.name ?? COMMAND_LINE).trim();
-			if (name === '') throw new UsageError('--name is missing.');
+			if (name === '') throw refuseUsage('--name is missing.');
 			if (name.length > MAX_NAME_CHARACTERS) {
-				throw new UsageError(`--name is longer than ${MAX_NAME_CHARACTERS} characters.`);
+				throw refuseUsage(`--name is longer than ${MAX_NAME_CHARACTERS} characters.`);
 			}
 			const app = await open();
 			const { id, email, role: own } = await accountOf(app, values.account);
 			const role: Account['role'] = values.role ?? own;
 			if (role === 'staff' || !hasRole(own, role)) {
-				throw new CommandError(`${email} has the role ${own}; its keys cannot have ${role}.`);
+				throw refuse(`${email} has the role ${own}; its keys cannot have ${role}.`);
 			}
 			await print(await createKey(app.apiKeys, { accountId: id, name, role, actor: COMMAND_LINE }));
 			console.error(`Key "${plain(name)}" of ${email} (${role}). It is not shown again.`);

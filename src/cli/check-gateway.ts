@@ -1,4 +1,4 @@
-import { endsByItself } from '#lib/domain/access-kind.ts';
+import { endsByItself } from '#lib/domain/wifi.ts';
 import type { App } from '#lib/server/app.ts';
 import { type Finding, fail, ok, storedFindings, warn } from '#lib/server/checks.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';

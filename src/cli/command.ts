@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { isDate, spanOfDates } from '#lib/domain/time/calendar.ts';
+import { isDate, spanOfDates } from '#lib/domain/time.ts';
 import type { App } from '#lib/server/app.ts';
 import {
 	type Config,
@@ -8,7 +8,7 @@ import {
 	loadDatabaseConfig
 } from '#lib/server/config/config.ts';
 import { openApp } from './services.ts';
-import { UsageError } from './terminal.ts';
+import { refuseUsage } from './terminal.ts';
 
 export interface Context {
 	env: Record<string, string | undefined>;
@@ -48,9 +48,9 @@ export type Values<O> = {
 interface Call<A extends readonly string[], O> extends Context {
 	args: { [Index in keyof A]: string };
 	values: Values<O>;
-	/** @throws ConfigError */
+	/** @throws Refused */
 	config(): Config;
-	/** For commands that must work while other settings are wrong. @throws ConfigError */
+	/** For commands that must work while other settings are wrong. @throws Refused */
 	databaseConfig(): DatabaseConfig;
 	/** Opens the services without their jobs. They are stopped after the command. */
 	open(): Promise<App>;
@@ -67,7 +67,7 @@ interface Texts {
 export interface Command extends Texts {
 	args: readonly string[];
 	options: Options;
-	/** @returns the exit code. @throws UsageError, CommandError */
+	/** @returns the exit code. @throws Refused */
 	run(argv: string[], context: Context): Promise<number>;
 }
 
@@ -108,13 +108,13 @@ const isFlag = ({ value, words }: Option) => value === undefined && words === un
 function read(argv: string[], names: readonly string[], options: Options) {
 	const { values: given, positionals: args } = parse(argv, options);
 	const missing = names[args.length];
-	if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+	if (missing !== undefined) throw refuseUsage(`${missing} is missing.`);
 	const extra = args[names.length];
-	if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`);
+	if (extra !== undefined) throw refuseUsage(`Unexpected argument "${extra}".`);
 	const values: Record<string, unknown> = {};
 	for (const [name, option] of Object.entries(options)) {
 		const value = given[name];
-		if (option.isNeeded && value === undefined) throw new UsageError(`--${name} is missing.`);
+		if (option.isNeeded && value === undefined) throw refuseUsage(`--${name} is missing.`);
 		if (option.isList) values[name] = value ?? [];
 		else if (isFlag(option)) values[name] = value ?? false;
 		else if (typeof value === 'string') values[name] = readText(name, option, value);
@@ -124,9 +124,9 @@ function read(argv: string[], names: readonly string[], options: Options) {
 
 function readText(name: string, { isNeeded, words }: Option, text: string): string {
 	const trimmed = text.trim();
-	if (isNeeded && trimmed === '') throw new UsageError(`--${name} is missing.`);
+	if (isNeeded && trimmed === '') throw refuseUsage(`--${name} is missing.`);
 	if (words && !words.includes(trimmed)) {
-		throw new UsageError(`--${name} is one of ${words.join(', ')}, not "${text}".`);
+		throw refuseUsage(`--${name} is one of ${words.join(', ')}, not "${text}".`);
 	}
 	return isNeeded || words ? trimmed : text;
 }
@@ -141,7 +141,7 @@ function parse(args: string[], options: Options) {
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
 		// The rest of the message is about positional arguments that begin with a dash.
-		throw new UsageError(`${error.message.split(/\.\s|\n/)[0] ?? ''}.`);
+		throw refuseUsage(`${error.message.split(/\.\s|\n/)[0] ?? ''}.`);
 	}
 }
 
@@ -160,12 +160,12 @@ export const SPAN_OPTIONS = {
 	to: { value: 'DATE', help: 'last day; default: the same' }
 } as const;
 
-/** @throws UsageError */
+/** @throws Refused */
 export function spanOfDays({ from, to = from }: Values<typeof SPAN_OPTIONS>, { reportTimezone }: Config) {
 	for (const [option, date] of Object.entries({ '--from': from, '--to': to })) {
-		if (!isDate(date)) throw new UsageError(`${option} is a date such as 2026-11-20, not "${date}".`);
+		if (!isDate(date)) throw refuseUsage(`${option} is a date such as 2026-11-20, not "${date}".`);
 	}
-	if (to < from) throw new UsageError('--to is before --from.');
+	if (to < from) throw refuseUsage('--to is before --from.');
 	return spanOfDates(from, to, reportTimezone);
 }
 

@@ -10,7 +10,8 @@ import { pendingMigrations } from '#lib/server/db/migrate.ts';
 import { systemClock } from '#lib/server/platform/clock.ts';
 import { defineCommand } from './command.ts';
 import { COMMAND_LINE, databaseName } from './services.ts';
-import { CommandError, print } from './terminal.ts';
+import { print } from './terminal.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 const MIB_BYTES = 1024 ** 2;
 
@@ -39,7 +40,7 @@ export const databaseCommands = [
 			const config = read();
 			const { databaseUrl: url } = config;
 			if (url.startsWith('file:') && !existsSync(url.slice('file:'.length))) {
-				throw new CommandError(`There is no database at ${url}: the first start creates it.`);
+				throw refuse(`There is no database at ${url}: the first start creates it.`);
 			}
 			const names = await inDatabase(url, pendingMigrations);
 			if (names.length > 0) await print(names.join('\n'));

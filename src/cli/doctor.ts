@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SECOND_MS } from '#lib/domain/time/time.ts';
+import { SECOND_MS } from '#lib/domain/time.ts';
 import { hasDemoAccounts } from '#lib/server/accounts/accounts.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import {
@@ -13,16 +13,15 @@ import {
 	storedOperatorFindings,
 	warn
 } from '#lib/server/checks.ts';
-import { type Config, ConfigError, loadConfig, loadDatabaseConfig } from '#lib/server/config/config.ts';
+import { type Config, loadConfig, loadDatabaseConfig } from '#lib/server/config/config.ts';
 import { type Database, openDatabase } from '#lib/server/db/database.ts';
 import { inspectDatabase, type Inspection } from '#lib/server/db/inspect.ts';
-import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
 import { PORTAL_KEY, isDerivedFrom } from '#lib/server/developer/api-keys.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
-import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';
+import { readArchive } from '#lib/server/map/basemap.ts';
 import { readablePasswords } from '#lib/server/passes/passes.ts';
 import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
-import { messageOf } from '#lib/server/platform/errors.ts';
+import { messageOf, Refused } from '#lib/server/platform/errors.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
 import { type Context, defineCommand } from './command.ts';
 import { databaseName, openApp } from './services.ts';
@@ -75,8 +74,8 @@ async function* checkServices(config: Config): AsyncGenerator<Finding> {
 
 function* configurationFailures(error: unknown): Generator<Finding> {
 	const advice = 'correct the environment variable; "settings list" describes it';
-	if (error instanceof ConfigError) {
-		for (const problem of error.problems) yield fail('configuration', problem, advice);
+	if (error instanceof Refused && error.fields.length > 0) {
+		for (const { reason } of error.fields) yield fail('configuration', reason, advice);
 	} else if (isExpected(error)) {
 		// The sandbox's secret could not be read or created.
 		yield fail('configuration', messageOf(error), 'let this user read and write DATA_DIR');
@@ -110,7 +109,7 @@ async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator<Findin
 			? ok('map', what)
 			: warn('map', `${what}: MAP_CENTRE is outside`, 'set MAP_CENTRE, or cut an extract of the right city');
 	} catch (error) {
-		if (!(error instanceof NotAnArchive || isExpected(error))) throw error;
+		if (!isExpected(error)) throw error;
 		const advice =
 			'make it again with "pmtiles extract", or correct BASEMAP; until then there are coasts and borders only';
 		yield fail('map', `${basemap.path}: ${messageOf(error)}`, advice);
@@ -187,7 +186,7 @@ function secretFinding({ secretFallback }: Config, isRight: boolean | null): Fin
 }
 
 const openingAdvice = (config: Config, error: Error) =>
-	error instanceof UnusableDatabaseError
+	error instanceof Refused
 		? 'use the version of Airtill that made it, or another database'
 		: databaseAdvice(config);
 

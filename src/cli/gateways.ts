@@ -12,17 +12,9 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { checkGatewayHere } from './check-gateway.ts';
 import { defineCommand, type Values } from './command.ts';
 import { findRouter, knownGateway, ownRouter } from './services.ts';
-import {
-	CommandError,
-	plain,
-	print,
-	readOneLine,
-	report,
-	REPORT_HELP,
-	tableLine,
-	UsageError
-} from './terminal.ts';
+import { plain, print, readOneLine, report, REPORT_HELP, tableLine, refuseUsage } from './terminal.ts';
 import { isGatewayVerified } from '#lib/server/routers/routers.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 const SETTING_OPTIONS = {
@@ -154,7 +146,7 @@ const registerCommands = [
 		async run({ args: [name], values: { router, ...values }, folder, open }) {
 			const settings = await readSettings(values, folder);
 			if (router === undefined && Object.keys(settings).length === 0)
-				throw new UsageError('Name a setting to change, for example --nas.');
+				throw refuseUsage('Name a setting to change, for example --nas.');
 			const app = await open();
 			const before = await knownGateway(app, name);
 			const moved = router === undefined ? {} : { routerId: (await ownRouter(app, router, '--router')).id };
@@ -194,7 +186,7 @@ const registerCommands = [
 				apiUser: values['api-user'] ?? null
 			};
 			if (Object.values(rotation).every((value) => !value)) {
-				throw new UsageError(
+				throw refuseUsage(
 					'Choose what to renew: --key, --secret, --radius-secret, --token, --api-key-file or --api-user.'
 				);
 			}
@@ -232,7 +224,7 @@ const configureGateway = defineCommand({
 	async run({ args: [name], values: { part, out, ...values }, folder, open }) {
 		const apiOrigin = originOf(values['api-origin']);
 		const radiusServer = addressOf(values['radius-server']);
-		if (part !== undefined && out !== undefined) throw new UsageError('Use --part or --out, not both.');
+		if (part !== undefined && out !== undefined) throw refuseUsage('Use --part or --out, not both.');
 		const app = await open();
 		const gateway = await knownGateway(app, name);
 		const parts = await app.gatewaySetup.configOf(gateway, { apiOrigin, radiusServer });
@@ -248,21 +240,21 @@ const configureGateway = defineCommand({
 /** hostapd accepts no host names. */
 function addressOf(text: string | undefined): string | undefined {
 	if (text !== undefined && isIP(text) === 0)
-		throw new UsageError('--radius-server takes an address, e.g. 10.8.0.1.');
+		throw refuseUsage('--radius-server takes an address, e.g. 10.8.0.1.');
 	return text;
 }
 
 function originOf(text: string | undefined): string | undefined {
 	if (text === undefined) return undefined;
 	if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-		throw new UsageError('--api-origin takes an address, e.g. https://portal.example.');
+		throw refuseUsage('--api-origin takes an address, e.g. https://portal.example.');
 	}
 	return new URL(text).origin;
 }
 
 function partOf(parts: readonly ConfigPart[], number: string): ConfigPart {
 	const part = /^\d{1,3}$/.test(number) ? parts[Number(number) - 1] : undefined;
-	if (!part) throw new CommandError(`--part: there are the parts 1 to ${parts.length}.`);
+	if (!part) throw refuse(`--part: there are the parts 1 to ${parts.length}.`);
 	return part;
 }
 

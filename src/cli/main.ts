@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { formatConfigTable } from '#lib/server/config/config.ts';
-import { messageOf } from '#lib/server/platform/errors.ts';
+import { messageOf, Refused } from '#lib/server/platform/errors.ts';
 import { accountCommands } from './accounts.ts';
 import { root } from './bootstrap.js';
 import { type Command, commandHelp, type Context, defineCommand, overview, START, usage } from './command.ts';
@@ -10,7 +10,7 @@ import { gatewayCommands } from './gateways.ts';
 import { exportPersonalData } from './personal-data.ts';
 import { routerCommands } from './routers.ts';
 import { checkStatementFile } from './statements.ts';
-import { isExpected, OutputClosed, plain, print, UsageError } from './terminal.ts';
+import { isExpected, isOutputClosed, plain, print } from './terminal.ts';
 
 const listSettings = defineCommand({
 	name: 'settings list',
@@ -45,7 +45,7 @@ export async function main(argv: string[]): Promise<number> {
 	try {
 		return await choose(argv, context);
 	} catch (error) {
-		if (error instanceof OutputClosed) return 0;
+		if (isOutputClosed(error)) return 0;
 		console.error(isExpected(error) ? plainLines(messageOf(error)) : error);
 		return CODE_FAILED;
 	}
@@ -68,7 +68,7 @@ async function choose(argv: string[], context: Context): Promise<number> {
 	try {
 		return await command.run(argv.slice(command.name.split(' ').length), context);
 	} catch (error) {
-		if (!(error instanceof UsageError)) throw error;
+		if (!(error instanceof Refused && error.reason === 'usage')) throw error;
 		console.error(`${plain(error.message)}\n\n${usage(command)}\nMore: ${START} ${command.name} --help`);
 		return CODE_USAGE;
 	}

@@ -2,15 +2,14 @@ import { stringify } from 'csv-stringify/sync';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { normaliseIp } from '#lib/domain/ip-address.ts';
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseIp, normaliseMac } from '#lib/domain/address.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { type AccessRecord, type AddressKind, RECORD_COLUMNS } from '#lib/server/personal-data.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
 import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from './command.ts';
 import { localService } from './services.ts';
-import { UsageError } from './terminal.ts';
+import { refuseUsage } from './terminal.ts';
 
 export const exportPersonalData = defineCommand({
 	name: 'personal-data export',
@@ -58,7 +57,7 @@ export const exportPersonalData = defineCommand({
 function addressOf(values: Partial<Record<AddressKind, string | undefined>>, region: string) {
 	const given = (['phone', 'mac', 'ip'] as const).filter((kind) => values[kind] !== undefined);
 	const [kind] = given;
-	if (kind === undefined || given.length > 1) throw new UsageError('Use one of --phone, --mac and --ip.');
+	if (kind === undefined || given.length > 1) throw refuseUsage('Use one of --phone, --mac and --ip.');
 	const text = values[kind] ?? '';
 	const read = {
 		phone: () => parseMobile(text, region),
@@ -66,7 +65,7 @@ function addressOf(values: Partial<Record<AddressKind, string | undefined>>, reg
 		ip: () => normaliseIp(text)
 	};
 	const address = read[kind]();
-	if (address === null) throw new UsageError(`--${kind} is ${FORMS[kind]}, not "${text}".`);
+	if (address === null) throw refuseUsage(`--${kind} is ${FORMS[kind]}, not "${text}".`);
 	return { kind, address };
 }
 

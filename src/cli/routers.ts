@@ -1,4 +1,4 @@
-import { ACCESS_KINDS, endsByItself } from '#lib/domain/access-kind.ts';
+import { ACCESS_KINDS, endsByItself } from '#lib/domain/wifi.ts';
 import { MAX_PASS_DEVICES } from '#lib/server/passes/access-kinds.ts';
 import {
 	type ColumnMap,
@@ -11,7 +11,8 @@ import {
 import { readPrice } from '#lib/server/routers/router-fields.ts';
 import { defineCommand } from './command.ts';
 import { AUTHOR, ownerOf, ownRouter } from './services.ts';
-import { CommandError, plain, print, streamInput, UsageError } from './terminal.ts';
+import { plain, print, streamInput, refuseUsage } from './terminal.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 const MAP_HELP = [
 	'the column of each field, e.g. ssid=SSID,lat=Latitude,lon=Longitude.',
@@ -39,9 +40,9 @@ const importRoutersFile = defineCommand({
 		const { currency, maxPrice } = config();
 		const rules = { currency, maxPrice };
 		const priceMinor = values.price === undefined ? null : readPrice(values.price, rules);
-		if (typeof priceMinor === 'string') throw new UsageError(`--price ${priceMinor}.`);
+		if (typeof priceMinor === 'string') throw refuseUsage(`--price ${priceMinor}.`);
 		if (values.price === undefined && !columns.has('price')) {
-			throw new UsageError('A price is missing: give --price N, or map a column to it (price=Column).');
+			throw refuseUsage('A price is missing: give --price N, or map a column to it (price=Column).');
 		}
 
 		const settings = { columns, ...rules, priceMinor };
@@ -82,7 +83,7 @@ const setAccess = defineCommand({
 	async run({ args: [text], values, open }) {
 		const { kind, 'max-devices': devices, 'no-network-password': isDeleted } = values;
 		if (kind === undefined && devices === undefined && !isDeleted)
-			throw new UsageError('Name a setting to change, for example --max-devices 2.');
+			throw refuseUsage('Name a setting to change, for example --max-devices 2.');
 		const app = await open();
 		const { id, name } = await ownRouter(app, text);
 		const change = {
@@ -101,7 +102,7 @@ export const routerCommands = [importRoutersFile, setAccess];
 function checkRows(badRows: number, rows: number, skipsBad: boolean): void {
 	if (rows === 0) console.error('The file has no rows below its header.');
 	if (badRows === 0 || skipsBad) return;
-	throw new CommandError(
+	throw refuse(
 		`Nothing was imported: ${badRows} of ${rows} rows ${badRows === 1 ? 'is' : 'are'} bad. ` +
 			'Correct the file, or skip such rows with --skip-bad.'
 	);
@@ -113,13 +114,13 @@ function parseMap(options: readonly string[]): ColumnMap {
 	for (const pair of options.flatMap((text) => text.split(/,(?=\s*\w+\s*=)/))) {
 		const [, name = '', column = ''] = /^\s*(\w+)\s*=(.*)$/s.exec(pair) ?? [];
 		const field = IMPORT_FIELDS.find((known) => known === name);
-		if (name === '') throw new UsageError(`--map takes field=Column,..., not "${pair}".`);
-		if (!field) throw new UsageError(`--map: unknown field "${name}". Fields: ${IMPORT_FIELDS.join(', ')}.`);
-		if (column.trim() === '') throw new UsageError(`--map: ${field} has no column.`);
-		if (map.has(field)) throw new UsageError(`--map: ${field} is given twice.`);
+		if (name === '') throw refuseUsage(`--map takes field=Column,..., not "${pair}".`);
+		if (!field) throw refuseUsage(`--map: unknown field "${name}". Fields: ${IMPORT_FIELDS.join(', ')}.`);
+		if (column.trim() === '') throw refuseUsage(`--map: ${field} has no column.`);
+		if (map.has(field)) throw refuseUsage(`--map: ${field} is given twice.`);
 		map.set(field, column.trim());
 	}
 	const missing = NEEDED_FIELDS.filter((field) => !map.has(field));
-	if (missing.length > 0) throw new UsageError(`--map: no column for ${missing.join(', ')}.`);
+	if (missing.length > 0) throw refuseUsage(`--map: no column for ${missing.join(', ')}.`);
 	return map;
 }

@@ -8,11 +8,11 @@ import { type App, createApp } from '#lib/server/app.ts';
 import type { Config, DatabaseConfig } from '#lib/server/config/config.ts';
 import { demoAccounts } from '#lib/server/demo/accounts.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { messageOf } from '#lib/server/platform/errors.ts';
+import { messageOf, refuse } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { listRouterRows as pageOfRouters } from '#lib/server/routers/store.ts';
 import type { RouterRow } from '#lib/server/routers/routers.ts';
-import { CommandError, isExpected, UsageError } from './terminal.ts';
+import { isExpected, refuseUsage } from './terminal.ts';
 
 /** Actor in the audit log. */
 export const COMMAND_LINE = 'command line';
@@ -25,7 +25,7 @@ export async function openApp(config: Config): Promise<App> {
 		return await createApp(config, { log: createLog('silent') });
 	} catch (error) {
 		if (!isExpected(error)) throw error;
-		throw new CommandError(`The database (${databaseName(config)}) cannot be used: ${messageOf(error)}`, {
+		throw refuse(`The database (${databaseName(config)}) cannot be used: ${messageOf(error)}`, {
 			cause: error
 		});
 	}
@@ -44,42 +44,42 @@ export async function findRouter(app: App, id: number): Promise<RouterRow | null
 	return row?.id === id ? row : null;
 }
 
-/** @throws CommandError on a portal of a remote API, which has no routers of its own */
+/** @throws Refused on a portal of a remote API, which has no routers of its own */
 export function localService(app: App): App {
 	const { remoteApi } = app.config;
 	if (remoteApi === null) return app;
-	throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
+	throw refuse(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
 }
 
-/** @param name the argument or option that holds the id. @throws UsageError, CommandError */
+/** @param name the argument or option that holds the id. @throws Refused */
 export async function ownRouter(app: App, text: string, name = 'ID'): Promise<RouterRow> {
-	if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} is the id of a router; see /admin/routers.`);
+	if (!/^\d{1,15}$/.test(text)) throw refuseUsage(`${name} is the id of a router; see /admin/routers.`);
 	localService(app);
 	const router = await findRouter(app, Number(text));
-	if (!router) throw new CommandError(`${name}: there is no router ${text}; see /admin/routers.`);
+	if (!router) throw refuse(`${name}: there is no router ${text}; see /admin/routers.`);
 	return router;
 }
 
 export async function knownGateway(app: App, name: string): Promise<RegisteredGateway> {
 	const gateway = await app.gateways.byName(name);
-	if (!gateway) throw new CommandError(`There is no gateway "${name}"; see "gateways list".`);
+	if (!gateway) throw refuse(`There is no gateway "${name}"; see "gateways list".`);
 	return gateway;
 }
 
 export async function accountOf(app: App, email: string): Promise<Account> {
 	const account = await findAccountByEmail(app, email);
-	if (!account) throw new CommandError(`There is no account ${email}; create it with "accounts create".`);
+	if (!account) throw refuse(`There is no account ${email}; create it with "accounts create".`);
 	return account;
 }
 
 const MAX_OWNERS_NAMED = 10;
 
-/** Returns the account that new routers belong to: the given one, or the only owner. @throws CommandError */
+/** Returns the account that new routers belong to: the given one, or the only owner. @throws Refused */
 export async function ownerOf(app: App, email: string | undefined): Promise<Account> {
 	if (email === undefined) return onlyOwner(app);
 	const account = await accountOf(app, email);
 	if (!hasRole(account.role, 'owner')) {
-		throw new CommandError(`${account.email} has the role ${account.role}; owner or admin is needed.`);
+		throw refuse(`${account.email} has the role ${account.role}; owner or admin is needed.`);
 	}
 	return account;
 }
@@ -91,12 +91,12 @@ async function onlyOwner(app: App): Promise<Account> {
 	if (found.length === 0 && app.config.demo) await demoAccounts(app);
 	const [owner, ...others] = found.length === 0 ? await owners() : found;
 	if (!owner) {
-		throw new CommandError(
+		throw refuse(
 			'There is no owner account for these routers. Make one with "accounts create --email EMAIL --role owner", ' +
 				'or start Airtill once (a new sandbox makes one), or name an admin with --owner EMAIL.'
 		);
 	}
 	if (others.length === 0) return owner;
 	const emails = [owner, ...others].map((account) => account.email).join(', ');
-	throw new CommandError(`There are several owner accounts; choose one with --owner EMAIL: ${emails}.`);
+	throw refuse(`There are several owner accounts; choose one with --owner EMAIL: ${emails}.`);
 }

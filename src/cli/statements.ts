@@ -1,6 +1,6 @@
 import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox.ts';
 import { defineCommand, SPAN_OPTIONS, spanOfDays } from './command.ts';
-import { print, readInput, UsageError } from './terminal.ts';
+import { print, readInput, refuseUsage } from './terminal.ts';
 
 export const checkStatementFile = defineCommand({
 	name: 'statement check',
@@ -18,7 +18,7 @@ export const checkStatementFile = defineCommand({
 		const columns = known.find(({ id }) => id === operator)?.statement;
 		if (!columns) {
 			const ids = known.map(({ id }) => id).join(', ');
-			throw new UsageError(`--operator is one of ${ids}, not "${operator}".`);
+			throw refuseUsage(`--operator is one of ${ids}, not "${operator}".`);
 		}
 		const bytes = await readInput(folder, file);
 		const result = await (await open()).payments.checkStatement({ operator, columns, bytes, ...span });

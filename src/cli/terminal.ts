@@ -2,24 +2,25 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
-import { StatementError } from '#lib/server/billing/statement.ts';
 import type { Finding } from '#lib/server/checks.ts';
-import { ConfigError } from '#lib/server/config/config.ts';
-import { BackupError } from '#lib/server/db/backup.ts';
-import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
-import { KeyRefused } from '#lib/server/developer/api-keys.ts';
-import { CsvFileError } from '#lib/server/platform/csv.ts';
-import { InputError } from '#lib/server/platform/errors.ts';
+import { refuse, Refused, Unavailable } from '#lib/server/platform/errors.ts';
+
+const OUTPUT_CLOSED = 'output_closed';
 
 /** The reader of our output has closed it (`| head`), which is not an error. */
-export class OutputClosed extends Error {}
+export const isOutputClosed = (error: unknown) =>
+	error instanceof Unavailable && error.reason === OUTPUT_CLOSED;
 
-/** @throws OutputClosed if the reader has closed the output */
 export function print(text: string): Promise<void> {
 	return new Promise((resolve, reject) => {
 		process.stdout.write(`${text}\n`, (error) => {
 			if (!error) resolve();
-			else reject('code' in error && error.code === 'EPIPE' ? new OutputClosed() : error);
+			else
+				reject(
+					'code' in error && error.code === 'EPIPE'
+						? new Unavailable(error.message, { reason: OUTPUT_CLOSED })
+						: error
+				);
 		});
 	});
 }
@@ -53,7 +54,7 @@ export async function readInput(folder: string, name: string): Promise<Buffer> {
 	}
 }
 
-/** Reads a file of any size in chunks. @throws CommandError */
+/** Reads a file of any size in chunks. @throws Refused */
 export async function* streamInput(folder: string, name: string): AsyncGenerator<Buffer> {
 	try {
 		for await (const chunk of createReadStream(resolve(folder, name))) yield chunk as Buffer;
@@ -65,10 +66,10 @@ export async function* streamInput(folder: string, name: string): AsyncGenerator
 function unreadable(name: string, error: unknown): unknown {
 	const { errno } = error as NodeJS.ErrnoException;
 	if (errno === undefined) return error;
-	return new CommandError(`${name} cannot be read: ${getSystemErrorMessage(errno)}.`, { cause: error });
+	return refuse(`${name} cannot be read: ${getSystemErrorMessage(errno)}.`, { cause: error });
 }
 
-/** Reads a secret of one line. Returns null without a file. @throws CommandError */
+/** Reads a secret of one line. Returns null without a file. @throws Refused */
 export const readOneLine = async (folder: string, name: string | undefined): Promise<string | null> =>
 	(await readSecret(folder, name))?.trim() ?? null;
 
@@ -82,21 +83,8 @@ export async function readSecret(folder: string, name: string | undefined): Prom
 	return (await readInput(folder, name)).toString('utf8').replace(/\r?\n$/, '');
 }
 
-export class CommandError extends Error {}
-
 /** The command line is wrong. The usage is printed with the message. */
-export class UsageError extends Error {}
-
-const EXPECTED = [
-	BackupError,
-	CommandError,
-	ConfigError,
-	CsvFileError,
-	InputError,
-	KeyRefused,
-	UnusableDatabaseError,
-	StatementError
-];
+export const refuseUsage = (message: string) => new Refused<'usage'>('usage', message);
 
 /** Node's own error codes that input can cause. Others mean a bug. */
 const EXPECTED_NODE_CODES = new Set(['ERR_SQLITE_ERROR', 'ERR_INVALID_URL']);
@@ -104,7 +92,7 @@ const EXPECTED_NODE_CODES = new Set(['ERR_SQLITE_ERROR', 'ERR_INVALID_URL']);
 /** Accepts refusals written for people, and coded errors of the system, the network or a database. */
 export function isExpected(error: unknown): error is Error {
 	if (!(error instanceof Error)) return false;
-	if (EXPECTED.some((kind) => error instanceof kind)) return true;
+	if (error instanceof Refused) return true;
 	if (!('code' in error) || typeof error.code !== 'string') return false;
 	return !error.code.startsWith('ERR_') || EXPECTED_NODE_CODES.has(error.code);
 }

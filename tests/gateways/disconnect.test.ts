@@ -3,7 +3,7 @@
  * RFC holds against its secret, and which FreeRADIUS' own listener takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../src/lib/domain/wifi.ts';
 import { startNas, type Asked, type StandInNas } from '../simulators/radius-nas.ts';
 import { numberEnding } from '../support/api/api.ts';
 import { browse, fieldValue } from '../support/pages/browsing.ts';

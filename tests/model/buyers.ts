@@ -1,7 +1,7 @@
 /** The model: what each buyer has done, and the answers. What buyers are owed follows from it and from the operator's books. */
 import type fc from 'fast-check';
 import type { SimulatedPayment } from '../simulators/books.ts';
-import type { Simulator } from '../simulators/frame/simulator.ts';
+import type { Simulator } from '../simulators/simulator.ts';
 import type { Answer } from '../support/api/api.ts';
 import type { Receiver } from '../support/api/receiver.ts';
 import type { Fixture } from '../support/server/fixture.ts';

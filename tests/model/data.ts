@@ -1,6 +1,6 @@
 /** Time with a data limit: buyers add to it, and use it up while their money is on its way. */
 import fc from 'fast-check';
-import { loginUser } from '../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../src/lib/domain/wifi.ts';
 import { registerRadius, type RadiusGateway } from '../support/gateways/gateways.ts';
 import { radiusCalls } from '../support/gateways/radius-calls.ts';
 import type { Fixture } from '../support/server/fixture.ts';

@@ -6,8 +6,7 @@
  * `--name value` go to the operator's protocol, e.g. `mtn --market mtnuganda`.
  */
 import process from 'node:process';
-import type { Protocol } from './frame/protocol.ts';
-import { startSimulator } from './frame/simulator.ts';
+import { type Protocol, startSimulator } from './simulator.ts';
 import { PROTOCOLS } from './protocols.ts';
 
 const [name = '', ...rest] = process.argv.slice(2);

@@ -3,8 +3,7 @@
  * body. Both answer `GET /sent` with what they sent. Numbers that end in 403 are refused as invalid, in 405 for want of balance.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Protocol, SimulatorAnswer, SimulatorRequest } from './frame/protocol.ts';
-import { objectIn } from './json.ts';
+import { type Protocol, type SimulatorAnswer, type SimulatorRequest, objectIn } from './simulator.ts';
 
 const API_KEY = 'fake-africastalking-key';
 const USERNAME = 'fake-africastalking-user';

@@ -1,8 +1,6 @@
 /** Facts about simulated operators that the torture needs beside their protocol. */
-import { OPERATORS as FACTS, type OperatorFacts } from '../simulators/facts.ts';
-import type { Protocol } from '../simulators/frame/protocol.ts';
-import type { Simulator } from '../simulators/frame/simulator.ts';
-import { PROTOCOLS } from '../simulators/protocols.ts';
+import { OPERATORS as FACTS, type OperatorFacts, PROTOCOLS } from '../simulators/protocols.ts';
+import type { Protocol, Simulator } from '../simulators/simulator.ts';
 import type { CallbackScript } from '../simulators/script.ts';
 import { portalAddress } from '../support/billing/portal-address.ts';
 import type { TestServer } from '../support/server/server.ts';

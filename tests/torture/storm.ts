@@ -3,7 +3,7 @@
  * what they were promised; whatever was answered to them must still be true at the end.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Simulator } from '../simulators/frame/simulator.ts';
+import type { Simulator } from '../simulators/simulator.ts';
 import type { Client, Heard } from './client.ts';
 import type { TorturedOperator } from './operators.ts';
 import { pick, randomScript, whole, type Chance } from './scripts.ts';

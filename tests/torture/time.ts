@@ -1,6 +1,6 @@
 /** Moves the clocks of the server and of the operator, together. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Simulator } from '../simulators/frame/simulator.ts';
+import type { Simulator } from '../simulators/simulator.ts';
 import type { TestServer } from '../support/server/server.ts';
 import type { Sql } from '../support/database/sql.ts';
 

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKey, keyHint } from '../../src/lib/server/developer/api-keys.ts';
 import { sha256 } from '../../src/lib/server/platform/secrets.ts';
-import { startSimulator, type Simulator } from '../simulators/frame/simulator.ts';
+import { type Simulator, startSimulator } from '../simulators/simulator.ts';
 import { startPostgres, type TestPostgres } from '../support/database/postgres.ts';
 import { startReplicated } from '../support/database/standby.ts';
 import { sequence } from '../support/random.ts';

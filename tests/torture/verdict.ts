@@ -5,7 +5,7 @@
  */
 import { toMajor } from '../../src/lib/domain/money.ts';
 import type { SimulatedPayment } from '../simulators/books.ts';
-import type { Simulator } from '../simulators/frame/simulator.ts';
+import type { Simulator } from '../simulators/simulator.ts';
 import type { Row, Sql } from '../support/database/sql.ts';
 import type { TorturedOperator } from './operators.ts';
 

@@ -1,7 +1,7 @@
 import { currentLocale } from '../i18n/current.ts';
 import { numberText, separatorsOf, type Separators } from '../i18n/intl.ts';
 import type { Locale } from '../i18n/locales.ts';
-import { plainText } from './typed-text.ts';
+import { plainText } from './text.ts';
 
 /**
  * Decimals by ISO 4217; Intl (CLDR) has fewer for some of these currencies. Money is an integer count of

@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/mobile';
 import { apart } from '../i18n/intl.ts';
-import { plainNumber } from './typed-text.ts';
+import { plainNumber } from './text.ts';
 
 const MAX_NUMBER_CHARACTERS = 48;
 

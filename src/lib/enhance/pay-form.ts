@@ -1,10 +1,6 @@
 import { OWN_TIME, type PricedRouter, ownDuration, payablePrice } from '../purchase/quote.ts';
 import { formatMoney } from '../domain/money.ts';
-import {
-	ANY_PAYMENT_METHOD,
-	guessPaymentMethod,
-	roughE164
-} from '../domain/payment-methods/payment-method-guess.ts';
+import { ANY_PAYMENT_METHOD, guessPaymentMethod, roughE164 } from '../domain/payment-methods.ts';
 import { all, fill, settingsOf } from './dom.ts';
 
 export interface PayFormSettings extends PricedRouter {

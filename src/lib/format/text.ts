@@ -1,7 +1,6 @@
 import { formatMoney } from '#lib/domain/money.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, type Period } from '#lib/domain/time.ts';
 import { apart, dateFormat } from '#lib/i18n/intl.ts';
-import type { Period } from '#lib/domain/time/calendar.ts';
 
 /** Formats an amount as "UGX 4,500", negative as "−UGX 4,500". */
 export function money(major: number, currency: string): string {
@@ -53,3 +52,39 @@ export function periodName(period: Period, start: string, end: string): string {
 	const range = dateFormat({ timeZone: 'UTC', dateStyle: 'long' });
 	return range.formatRange(Date.parse(start), Date.parse(end));
 }
+
+const UNITS = [
+	[DAY_MS, 'day'],
+	[HOUR_MS, 'hour'],
+	[MINUTE_MS, 'minute']
+] as const;
+
+/** Formats a past moment in English: "5 minutes ago"; after 31 days "12 Mar 2026". */
+export function agoText(at: number, now: number, timeZone: string): string {
+	const passed = now - at;
+	if (passed >= 31 * DAY_MS) return dayText(at, timeZone);
+	const unit = UNITS.find(([ms]) => passed >= ms);
+	if (!unit) return 'just now';
+	return new Intl.RelativeTimeFormat('en').format(-Math.floor(passed / unit[0]), unit[1]);
+}
+
+/** Formats a day: "12 Mar 2026". */
+export const dayText = (at: number, timeZone: string): string =>
+	dateFormat({
+		timeZone,
+		day: 'numeric',
+		month: 'short',
+		year: 'numeric'
+	}).format(at);
+
+/** Formats a moment with seconds: "12 Mar, 16:40:05". */
+export const secondText = (at: number, timeZone: string): string =>
+	moment(at, timeZone, { second: '2-digit' });
+
+/** The id of a heading in its page's address: "Test every outcome" is `test-every-outcome`. */
+export const slug = (text: string): string =>
+	text
+		.toLowerCase()
+		.replace(/[^\w\s.-]/g, '')
+		.trim()
+		.replace(/[\s.]+/g, '-');

@@ -15,7 +15,7 @@ import {
 } from './client.ts';
 import { RouterWatch } from './router-watch.ts';
 import { ShownPurchase } from './shown-purchase.svelte.ts';
-import { offeredMethods } from '../domain/payment-methods/payment-methods.ts';
+import { offeredMethods } from '../domain/payment-methods.ts';
 import { chargingMethods, choiceWords } from '../purchase/quote.ts';
 import { type FormErrors, namedChoice, timeValue } from '../purchase/pay-form.ts';
 

@@ -5,11 +5,11 @@ import {
 	hourlyProblem,
 	languagesOfDuration,
 	parseDuration
-} from '../domain/duration.ts';
-import { ANY_AMOUNT, type AmountRule, amountProblem } from '../domain/payment-methods/chargeable.ts';
+} from '../domain/time.ts';
+import { methodName } from '../format/words.ts';
+import { ANY_AMOUNT, type AmountRule, amountProblem, offeredMethods } from '../domain/payment-methods.ts';
 import { currencyExponent, formatMoney, priceForSeconds, toMajor, toMinor } from '../domain/money.ts';
-import { type Limits, cheapestUnlimited, fitsPass } from '../domain/offers/offer-limits.ts';
-import { methodName, offeredMethods } from '../domain/payment-methods/payment-methods.ts';
+import { type Limits, cheapestUnlimited, fitsPass } from '../domain/offers.ts';
 import * as m from '../i18n/messages.js';
 import { apart, numberText } from '../i18n/intl.ts';
 import { currentLocale } from '../i18n/current.ts';

@@ -1,7 +1,7 @@
 import * as m from '#lib/i18n/messages.js';
 import { formatDataLimit } from './quote.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '../domain/payment-methods/payment-method-guess.ts';
+import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '../domain/payment-methods.ts';
 
 /**
  * Describes a purchase to its buyer from the states of the wire format (sections 1 and 2).

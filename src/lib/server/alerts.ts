@@ -1,14 +1,13 @@
 import { randomInt } from 'node:crypto';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, dateAt, hourAt } from '#lib/domain/time.ts';
 import { type Locale, isLocale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from './billing/earnings.ts';
 import type { Payments } from './billing/payments.ts';
 import type { Channel, Notifications } from './notifications/notifications.ts';
-import { type Fenced, LeaseLost, fenceHandlers } from '#lib/server/jobs.ts';
+import { type Fenced, isLeaseLost, fenceHandlers } from '#lib/server/jobs.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
-import { dateAt, hourAt } from '#lib/domain/time/calendar.ts';
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
 import { type Selectable, type Updateable, sql } from 'kysely';
 import type { AlertChannelsTable } from '#lib/server/db/schema.ts';
@@ -285,7 +284,7 @@ async function queueAlert(
 			await notifications.queue(trx, { accountId, channel, kind, key, address, ...content });
 		});
 	} catch (error) {
-		if (error instanceof LeaseLost) throw error;
+		if (isLeaseLost(error)) throw error;
 		log.error({ err: error, account: accountId, channel: id }, 'an alert failed; it is tried again');
 	}
 }

@@ -1,10 +1,9 @@
 import { accentOf, parseColour } from '../branding/accent.ts';
-import { isPhone } from '../domain/contact.ts';
-import { hiddenCharacter, readLine } from '../domain/plain-text.ts';
+import { hiddenCharacter, isPhone, readLine } from '../domain/text.ts';
 import type { Clock } from './platform/clock.ts';
 import type { BrandBody } from './contract/router.ts';
 import type { Database, Queries } from './db/database.ts';
-import { Refusal } from './platform/errors.ts';
+import { Refused } from './platform/errors.ts';
 import { sha256, sha256Bytes } from './platform/secrets.ts';
 import { type Selectable, sql } from 'kysely';
 import type { BrandsTable } from './db/schema.ts';
@@ -20,10 +19,11 @@ interface BrandChange {
 	version: string;
 }
 
-/** A brand has an invalid field, or is newer than the form (`moved`).  */
-export class BrandRefused extends Refusal<
-	'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | LogoProblem | 'moved'
-> {}
+/** A brand has an invalid field, or is newer than the form (`moved`). */
+export type BrandProblem =
+	'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | LogoProblem | 'moved';
+
+const refuseBrand = (reason: BrandProblem) => new Refused<BrandProblem>(reason);
 
 export const MAX_BRAND_NAME = 40;
 export const MAX_CONTACT = 30;
@@ -58,19 +58,18 @@ export function createBranding(database: Database, clock: Clock) {
 			const { name = null, contact = null, accent = null } = row ?? {};
 			return { name, contact, accent, logo: logoOf(row), version: versionOf(row) };
 		},
-		/** @throws BrandRefused */
+		/** @throws Refused */
 		async change(accountId: number, change: BrandChange, byAccountId: number): Promise<void> {
 			const name = checkedName(change.name);
 			const contact = checkedContact(change.contact);
 			const accent = change.accent === null ? null : checkedAccent(change.accent);
-			const logo = typeof change.logo === 'string' ? change.logo : await checkedLogo(change.logo);
+			const logo = typeof change.logo === 'string' ? change.logo : await drawLogo(change.logo);
 			const shown = { name, contact, accent, ...logoColumns(logo) };
 			await database.transact(async (trx) => {
 				const [before] = await find(database.kind, trx, [accountId]);
 				const isOld = change.version !== '' && change.version !== versionOf(before);
 				// They are the same if the form was sent twice.
-				if (isOld && versionOf({ ...before, ...shown }) !== versionOf(before))
-					throw new BrandRefused('moved');
+				if (isOld && versionOf({ ...before, ...shown }) !== versionOf(before)) throw refuseBrand('moved');
 				await save(trx, {
 					account_id: accountId,
 					...shown,
@@ -110,29 +109,23 @@ function logoColumns(logo: LogoPicture | 'keep' | 'remove') {
 
 function checkedName(text: string): string | null {
 	const name = readLine(text);
-	if (hiddenCharacter(name) !== null) throw new BrandRefused('name_unseen');
-	if ([...name].length > MAX_BRAND_NAME) throw new BrandRefused('name_long');
+	if (hiddenCharacter(name) !== null) throw refuseBrand('name_unseen');
+	if ([...name].length > MAX_BRAND_NAME) throw refuseBrand('name_long');
 	return name === '' ? null : name;
 }
 
 function checkedContact(text: string): string | null {
 	const contact = text.replace(/\s+/g, ' ').trim();
-	if (contact.length > MAX_CONTACT || (contact !== '' && !isPhone(contact)))
-		throw new BrandRefused('contact');
+	if (contact.length > MAX_CONTACT || (contact !== '' && !isPhone(contact))) throw refuseBrand('contact');
 	return contact === '' ? null : contact;
 }
 
 function checkedAccent(text: string): string {
 	const colour = parseColour(text.trim());
-	if (colour === null) throw new BrandRefused('colour_format');
-	if (!accentOf(colour)) throw new BrandRefused('colour_grey');
+	if (colour === null) throw refuseBrand('colour_format');
+	if (!accentOf(colour)) throw refuseBrand('colour_grey');
 	return colour;
 }
-
-const checkedLogo = (bytes: Buffer): Promise<LogoPicture> =>
-	drawLogo(bytes).catch((error: unknown) => {
-		throw error instanceof LogoRefused ? new BrandRefused(error.reason) : error;
-	});
 
 /** A PNG that we drew from the upload. */
 interface LogoPicture {
@@ -163,14 +156,11 @@ let last: Promise<LogoPicture | undefined> = Promise.resolve(undefined);
 export type LogoProblem =
 	'logo_large' | 'logo_pixels' | 'logo_narrow' | 'logo_details' | 'logo_svg' | 'logo_unreadable';
 
-/** The upload cannot become a logo. */
-export class LogoRefused extends Refusal<LogoProblem> {}
-
 /**
  * Draws the upload as one small PNG without metadata.
  * SVG is refused: librsvg ignores sharp's timeout, and a file of 2 KB (nested `use` of a blurred shape) kept
  * a core busy for minutes.
- * @throws LogoRefused
+ * @throws Refused
  */
 export function drawLogo(upload: Buffer): Promise<LogoPicture> {
 	const draw = () => drawNow(upload);
@@ -180,14 +170,14 @@ export function drawLogo(upload: Buffer): Promise<LogoPicture> {
 }
 
 async function drawNow(upload: Buffer): Promise<LogoPicture> {
-	if (upload.length > MAX_UPLOAD_BYTES) throw new LogoRefused('logo_large');
+	if (upload.length > MAX_UPLOAD_BYTES) throw refuseBrand('logo_large');
 	const sharp = await loadSharp();
 	const { autoOrient: size } = await readable(upload, () =>
 		sharp(upload, { limitInputPixels: false }).metadata()
 	);
-	if (size.width * size.height > MAX_UPLOAD_PIXELS) throw new LogoRefused('logo_pixels');
+	if (size.width * size.height > MAX_UPLOAD_PIXELS) throw refuseBrand('logo_pixels');
 	const ratio = size.width / size.height;
-	if (ratio > MAX_RATIO || ratio < 1 / MAX_RATIO) throw new LogoRefused('logo_narrow');
+	if (ratio > MAX_RATIO || ratio < 1 / MAX_RATIO) throw refuseBrand('logo_narrow');
 	for (const side of SIDES_PIXELS) {
 		const { data, info } = await readable(upload, () =>
 			sharp(upload, { limitInputPixels: MAX_UPLOAD_PIXELS })
@@ -199,7 +189,7 @@ async function drawNow(upload: Buffer): Promise<LogoPicture> {
 		);
 		if (data.length <= MAX_LOGO_BYTES) return { bytes: data, width: info.width, height: info.height };
 	}
-	throw new LogoRefused('logo_details');
+	throw refuseBrand('logo_details');
 }
 
 /** Loads sharp with the three readers that a logo needs. Other formats of libvips stay disabled. */
@@ -216,7 +206,7 @@ async function readable<T>(upload: Buffer, read: () => Promise<T>): Promise<T> {
 	try {
 		return await read();
 	} catch {
-		throw new LogoRefused(upload.includes('<svg') ? 'logo_svg' : 'logo_unreadable');
+		throw refuseBrand(upload.includes('<svg') ? 'logo_svg' : 'logo_unreadable');
 	}
 }
 

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import { type Gateways, type RegisteredGateway, levelProblem } from './gateways/gateways.ts';
 import { adapterOf } from './gateways/registry.ts';
 import { isoTime, systemClock } from './platform/clock.ts';
@@ -12,7 +12,7 @@ import { createAudit } from './audit.ts';
 import type { Config } from './config/config.ts';
 import type { Database } from './db/database.ts';
 import { isOpenToAll } from './platform/private-files.ts';
-import { isPublicAddress } from '#lib/domain/ip-address.ts';
+import { isPublicAddress } from '#lib/domain/address.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Base } from './base.ts';
 import type { Operators } from './billing/operators/registry.ts';

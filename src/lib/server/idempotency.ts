@@ -1,9 +1,9 @@
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Selectable } from 'kysely';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { IdempotentAnswersTable } from '#lib/server/db/schema.ts';
-import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
+import { validationFailed, Refused } from '#lib/server/platform/errors.ts';
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 
 type AnswerRow = Selectable<IdempotentAnswersTable>;
@@ -17,7 +17,7 @@ const KEEP_MS = DAY_MS;
 
 const KEY = /^[A-Za-z0-9_:.-]{1,255}$/;
 
-/** Accepts a bare or a quoted key. @throws AppError `validation_failed` */
+/** Accepts a bare or a quoted key. @throws Refused `validation_failed` */
 export function idempotencyKeyOf(sent: string | undefined): string | null {
 	if (sent === undefined) return null;
 	const key = /^"(.*)"$/.exec(sent)?.[1] ?? sent;
@@ -53,7 +53,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 			.where(({ and }) => and(scope))
 			.executeTakeFirst();
 		if (!row || row.created_at <= clock.now() - KEEP_MS) return null;
-		if (row.fingerprint !== fingerprint) throw new AppError('idempotency_key_reused');
+		if (row.fingerprint !== fingerprint) throw new Refused('idempotency_key_reused');
 		const { status, location } = row;
 		return { status, location, body: secrets.decrypt(row.body, nameOf(scope)), replayed: true };
 	}
@@ -82,7 +82,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 		/**
 		 * @param sent the body of the request
 		 * @param work calls `remember` inside the transaction of its effect
-		 * @throws AppError `idempotency_key_reused | idempotency_key_in_use`
+		 * @throws Refused `idempotency_key_reused | idempotency_key_in_use`
 		 */
 		async once(
 			scope: Scope,
@@ -93,14 +93,14 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 			const fingerprint = sha256(sent);
 			const known = await find(scope, fingerprint);
 			if (known) return known;
-			if (running.has(name)) throw new AppError('idempotency_key_in_use');
+			if (running.has(name)) throw new Refused('idempotency_key_in_use');
 			running.add(name);
 			try {
 				const response = await work((trx, answer) => keep(trx, scope, { ...answer, fingerprint }));
 				return { ...response, replayed: false };
 			} catch (error) {
 				// Another request with the same key finished first: return its response.
-				if (!database.isUniqueViolation(error) && !(error instanceof AppError)) throw error;
+				if (!database.isUniqueViolation(error) && !(error instanceof Refused)) throw error;
 				const stored = await find(scope, fingerprint);
 				if (!stored) throw error;
 				return stored;

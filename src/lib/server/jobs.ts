@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newestRecordAt } from './db/inspect.ts';
 import type { Clock } from './platform/clock.ts';
 import { type Database, type Queries, type Tx, type Writer, afterCommit } from './db/database.ts';
+import { Forbidden } from './platform/errors.ts';
 import type { Log } from './platform/log.ts';
 import { type Metrics, NO_METRICS } from './platform/metrics.ts';
 import { redact } from './platform/redact.ts';
@@ -38,7 +39,7 @@ type JobHandler = (run: Run) => Promise<number | null>;
 
 export type JobHandlers = Record<string, JobHandler>;
 
-/** Stores nothing for a run that has lost its lease: `transact` and `write` throw LeaseLost. */
+/** Stores nothing for a run that has lost its lease: `transact` and `write` throw (`isLeaseLost`). */
 export interface FencedDatabase extends Writer {
 	/** Without the fence: for what the next run cannot learn again. Say why at each use. */
 	unfenced: Database;
@@ -48,14 +49,16 @@ export interface FencedDatabase extends Writer {
 export type Fenced<C extends { database: Database }> = Omit<C, 'database'> & { database: FencedDatabase };
 
 /** Another run may have begun. The runner ends this one without an error. */
-export class LeaseLost extends Error {}
+export const isLeaseLost = (error: unknown) => error instanceof Forbidden && error.reason === LEASE_LOST;
+
+const LEASE_LOST = 'lease_lost';
 
 /** Waits for the work of a run. If another run has taken over, repairs what this one did, or learned, too late. */
 export async function repairIfLost<T>(work: Promise<T>, repair: () => Promise<unknown>): Promise<T> {
 	try {
 		return await work;
 	} catch (error) {
-		if (error instanceof LeaseLost) await repair();
+		if (isLeaseLost(error)) await repair();
 		throw error;
 	}
 }
@@ -211,7 +214,7 @@ async function run(context: JobsContext, job: Job): Promise<void> {
 		const isOwn = await reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(
 			() => true
 		);
-		if (error instanceof LeaseLost || !isOwn) {
+		if (isLeaseLost(error) || !isOwn) {
 			log.info({ job: kind, subject: subjectId }, 'job taken over by another run; this one ends');
 			return;
 		}
@@ -239,7 +242,7 @@ function fenceDatabase(database: Database, job: Job): FencedDatabase {
 
 /**
  * Locks the job's row until the commit, so that nobody takes the job over before. It is an upsert because a serializable
- * read of this table on PostgreSQL makes purchases, which insert jobs, fail and run again. @throws LeaseLost
+ * read of this table on PostgreSQL makes purchases, which insert jobs, fail and run again. @throws Forbidden
  */
 async function holdLease(trx: Tx, job: Job): Promise<void> {
 	const { id, kind, subject_id, run_at, created_at } = job;
@@ -255,7 +258,10 @@ async function holdLease(trx: Tx, job: Job): Promise<void> {
 		)
 		.returning('id')
 		.executeTakeFirst();
-	if (held?.id !== id) throw new LeaseLost(`Job ${kind} ${subject_id} has been taken over`);
+	if (held?.id !== id) {
+		const message = `Job ${kind} ${subject_id} has been taken over`;
+		throw new Forbidden<typeof LEASE_LOST>(LEASE_LOST, message);
+	}
 }
 
 function launch(context: JobsContext, job: Job): void {

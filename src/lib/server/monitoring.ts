@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS } from '../domain/time/time.ts';
+import { DAY_MS } from '../domain/time.ts';
 import type { Base } from './base.ts';
 import type { Reviews } from './billing/reviews.ts';
 import { databaseBytes } from './db/inspect.ts';

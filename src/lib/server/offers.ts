@@ -1,6 +1,6 @@
 import { readAmount, toMajor, toMinor } from '#lib/domain/money.ts';
-import { LIMITS, type Limit, type Limits, limitsOf } from '#lib/domain/offers/offer-limits.ts';
-import { readLine } from '#lib/domain/plain-text.ts';
+import { LIMITS, type Limit, type Limits, limitsOf } from '#lib/domain/offers.ts';
+import { readLine } from '#lib/domain/text.ts';
 import { type OffersUpdateBody, type OwnerOfferListBody, offersUpdate } from './contract/offer.ts';
 import type { Operators } from './billing/operators/registry.ts';
 import type { Base } from './base.ts';
@@ -14,7 +14,7 @@ import {
 	unheldSpeed
 } from './gateways/gateways.ts';
 import { isoTime } from './platform/clock.ts';
-import { AppError, InputError, validationFailed } from './platform/errors.ts';
+import { validationFailed, Refused, refuseFields } from './platform/errors.ts';
 import {
 	type Offer,
 	findLastOfferChange,
@@ -31,7 +31,7 @@ import {
 	findRouterOrThrow,
 	listPaymentMethods
 } from './routers/routers.ts';
-import { durationProblem } from '#lib/domain/duration.ts';
+import { durationProblem } from '#lib/domain/time.ts';
 import { type ProblemItem, describeIssue } from './contract/problems.ts';
 
 /** The offers of routers, as their owners edit them. Orders read them through `routers`. */
@@ -45,7 +45,7 @@ type Actor = Pick<Caller, 'accountId' | 'role'>;
 /** `keyId` and `personId`: as for prices. */
 type OfferSetter = Actor & Pick<PriceSetter, 'keyId' | 'personId' | 'reason'>;
 
-/** Checks a new list without setting it. @throws AppError as `replaceOffers`, without `offers_changed` */
+/** Checks a new list without setting it. @throws Refused as `replaceOffers`, without `offers_changed` */
 export function checkOffers(
 	context: Offers,
 	actor: Actor,
@@ -55,7 +55,7 @@ export function checkOffers(
 	return findCheckedRouter(context, context.database.db, actor, { routerId, list });
 }
 
-/** @throws AppError `router_not_found | not_router_owner` */
+/** @throws Refused `router_not_found | not_router_owner` */
 export async function readOwnOffers(
 	context: Offers,
 	actor: Actor,
@@ -84,7 +84,7 @@ async function findCheckedRouter(
 
 /**
  * Replaces the offers of a router. Sessions that were ordered keep theirs.
- * @throws AppError `router_not_found | not_router_owner | offers_changed | validation_failed`
+ * @throws Refused `router_not_found | not_router_owner | offers_changed | validation_failed`
  */
 export function replaceOffers(
 	context: Offers,
@@ -103,7 +103,7 @@ export function replaceOffers(
 		if (text === router.offers && isHourlySame) return buildListBody(context, trx, router);
 		const last = await findLastOfferChange(trx, routerId);
 		if (list.version !== undefined && list.version !== (last?.id ?? 0)) {
-			throw new AppError('offers_changed', 'Somebody has changed the offers since you read them.');
+			throw new Refused('offers_changed', 'Somebody has changed the offers since you read them.');
 		}
 		const row = await saveOffers(trx, router, {
 			...{ offers: text, hourly: list.hourly, maxDuration, lastOfferId },
@@ -154,7 +154,7 @@ export async function findUnheldOffer(
 
 /**
  * Runs in the transaction that changes gateways, or how buyers connect.
- * @throws InputError with `field` if the gateways no longer hold a limit that the router sells
+ * @throws Refused with `field` if the gateways no longer hold a limit that the router sells
  */
 export async function requireHeldLimits(
 	context: Offers,
@@ -164,7 +164,7 @@ export async function requireHeldLimits(
 ): Promise<void> {
 	const router = await findRouterOrThrow(queries, routerId);
 	const reason = await findUnheldOffer(context, queries, router, change);
-	if (reason !== null) throw new InputError([{ field, reason }]);
+	if (reason !== null) throw refuseFields({ field, reason });
 }
 
 /** Gives each offer its id: the present one if its terms are unchanged, otherwise a new one. */
@@ -380,7 +380,7 @@ export type OfferCells = Readonly<Record<OfferColumn, string>>;
 
 /**
  * Reads a list of offers from typed texts.
- * @throws AppError `validation_failed`; a pointer is `/offers/N/COLUMN`, where N counts from 0
+ * @throws Refused `validation_failed`; a pointer is `/offers/N/COLUMN`, where N counts from 0
  */
 export function readCells(
 	rows: readonly OfferCells[],

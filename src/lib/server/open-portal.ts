@@ -1,6 +1,6 @@
 import { opensRunningPasses } from './passes/passes.ts';
 import type { Base } from './base.ts';
-import { ConfigError } from './config/config.ts';
+import { refuseSettings } from './config/config.ts';
 import { hasDemoAccounts, findAccountByEmail, ensureAccount } from './accounts/accounts.ts';
 import { type ApiKeys, PORTAL_KEY, ensureDerivedKey, listKeys } from './developer/api-keys.ts';
 import type { Gateways } from './gateways/gateways.ts';
@@ -15,7 +15,7 @@ interface PortalContext extends Base {
 /**
  * Checks that the database suits the settings.
  * @returns the portal's API key; null with a remote API, whose key is a setting
- * @throws ConfigError
+ * @throws Refused
  */
 export async function openPortal(context: PortalContext): Promise<string | null> {
 	const { config, apiKeys, gateways } = context;
@@ -31,7 +31,7 @@ export async function openPortal(context: PortalContext): Promise<string | null>
 /** With another secret, buyers whose time runs lose their passwords, and gateways their keys. */
 async function refuseOtherSecret({ config, clock, database: { db }, secrets }: PortalContext): Promise<void> {
 	if (config.secretFallback !== null || (await opensRunningPasses(db, secrets, clock.now()))) return;
-	throw new ConfigError([
+	throw refuseSettings([
 		'AIRTILL_SECRET: does not open the Wi-Fi passwords of buyers whose time runs. Put back the secret (in a ' +
 			'sandbox, the DATA_DIR) with which they were stored. If it is lost, set AIRTILL_SECRET_FALLBACK to any other ' +
 			'text of that length until their time has ended: they get no access.'
@@ -42,7 +42,7 @@ async function refuseOtherSecret({ config, clock, database: { db }, secrets }: P
 async function refuseGateways(gateways: Gateways): Promise<void> {
 	const { length } = await Array.fromAsync(gateways.list());
 	if (length === 0) return;
-	throw new ConfigError([
+	throw refuseSettings([
 		`AIRTILL_API_URL: a portal of a remote API cannot serve gateways, and ${length} of them are registered here. ` +
 			'Remove them ("gateways remove NAME"), or unset AIRTILL_API_URL.'
 	]);
@@ -57,7 +57,7 @@ async function refuseDemoData(base: Base, apiKeys: ApiKeys): Promise<void> {
 	const portal = await findAccountByEmail(base, PORTAL_ACCOUNT.email);
 	const keys = portal ? await listKeys(apiKeys, portal.id) : [];
 	if (keys.some(({ hint }) => hint.startsWith('atl_live_'))) return;
-	throw new ConfigError([
+	throw refuseSettings([
 		'DATABASE_URL: live mode refuses a database with demo data. Use a new, empty database.'
 	]);
 }

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Author } from './audit.ts';
 import { isoTime } from './platform/clock.ts';
 import type { Base } from './base.ts';

@@ -1,6 +1,6 @@
 /** A gateway that is registered at a router with running passes. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { connectRouterOs, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
 import { DATABASES, eventually, startFixture, type Fixture } from '../../support/server/fixture.ts';
 

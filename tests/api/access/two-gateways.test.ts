@@ -1,6 +1,6 @@
 /** A router with gateways of two kinds. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { numberEnding } from '../../support/api/api.ts';

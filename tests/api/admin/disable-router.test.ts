@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { createApi } from '../../support/api/api.ts';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';

@@ -1,6 +1,6 @@
 /** A price that a payment method cannot charge: M-Pesa takes whole shillings. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OPERATORS } from '../../simulators/facts.ts';
+import { OPERATORS } from '../../simulators/protocols.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
 import { browse } from '../../support/pages/browsing.ts';
 

@@ -1,6 +1,6 @@
 /** An operator refuses our account: the buyer is not charged, and the administrator sees the reason. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OPERATORS } from '../../simulators/facts.ts';
+import { OPERATORS } from '../../simulators/protocols.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually } from '../../support/server/fixture.ts';

@@ -3,7 +3,7 @@
  * can be told, as long as there is any of it; of what nobody got, a person and the buyer are told.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { OPERATORS } from '../../simulators/facts.ts';
+import { OPERATORS } from '../../simulators/protocols.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { Session } from '../../support/api/api.ts';
 import { browse, fieldValue, signInAs } from '../../support/pages/browsing.ts';

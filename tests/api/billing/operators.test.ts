@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Payment, Session } from '../../support/api/api.ts';
-import { OPERATORS, type OperatorFacts } from '../../simulators/facts.ts';
+import { OPERATORS, type OperatorFacts } from '../../simulators/protocols.ts';
 import { useOperated } from '../../support/billing/use-operated.ts';
 import { portalAddress } from '../../support/billing/portal-address.ts';
 import { cli } from '../../support/server/cli.ts';

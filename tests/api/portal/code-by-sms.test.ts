@@ -1,6 +1,6 @@
 /** A buyer's code by SMS: only if the installation pays for it, only to the number that paid, and again only if it may be missing. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startSimulator, type Simulator } from '../../simulators/frame/simulator.ts';
+import { type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import { httpSmsProtocol } from '../../simulators/sms.ts';
 import { clockOf } from '../../support/gateways/watch.ts';
 import { browse, type Page } from '../../support/pages/browsing.ts';

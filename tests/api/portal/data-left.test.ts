@@ -1,6 +1,6 @@
 /** The data of a pass, as its buyer reads it: at the purchase page, at the kiosk, and when it is used up. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../../support/gateways/radius-calls.ts';

@@ -1,6 +1,6 @@
 /** Data that is added to a pass, at gateways that report by RADIUS. */
 import { describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { numberEnding, type Session } from '../../support/api/api.ts';
 import { BOTH_DATABASES, eventually } from '../../support/server/fixture.ts';
 import { CHILLI_ROUTER, MB, newMac, ROUTER, useData } from './use-data.ts';

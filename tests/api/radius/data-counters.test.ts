@@ -1,6 +1,6 @@
 /** Counters of RADIUS accounting that are false, start again or are late: no buyer loses data, and true ones go on. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
 import { useFixture } from '../../support/server/fixture.ts';

@@ -1,6 +1,6 @@
 /** Passes with a data limit at gateways that report by RADIUS: what counts, and what happens when no data is left. */
 import { describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { problemOf } from '../../../src/lib/server/gateways/fields.ts';
 import type { RadiusAnswer } from '../../support/gateways/radius-calls.ts';
 import { BOTH_DATABASES, eventually } from '../../support/server/fixture.ts';

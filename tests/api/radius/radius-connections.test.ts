@@ -1,6 +1,6 @@
 /** Connections as FreeRADIUS' rlm_rest reports them, and the device slots that follow. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';

@@ -1,7 +1,6 @@
 /** Access points that ask RADIUS for the passwords of a device (PSK by RADIUS), before anybody has typed one. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AccessKind } from '../../../src/lib/domain/access-kind.ts';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { type AccessKind, loginUser } from '../../../src/lib/domain/wifi.ts';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';

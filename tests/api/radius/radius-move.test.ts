@@ -1,6 +1,6 @@
 /** A pass goes over to the device that its gateway refused: by the portal's page, with RADIUS behind the hotspot. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';

@@ -1,6 +1,6 @@
 /** Reports of gateways that are odd, and what becomes of devices and connections then; see radius.test.ts for the usual. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';

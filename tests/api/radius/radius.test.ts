@@ -1,6 +1,6 @@
 /** Logins that FreeRADIUS' rlm_rest asks about, on both databases; tests/gateways has FreeRADIUS itself. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { problemOf } from '../../../src/lib/server/gateways/fields.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';

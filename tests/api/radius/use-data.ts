@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi.ts';
 import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
 import type { Session } from '../../support/api/api.ts';
 import { registerRadius } from '../../support/gateways/gateways.ts';

@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely';
-import { MAX_DURATION, MIN_DURATION } from '../../../src/lib/domain/duration.ts';
+import { MAX_DURATION, MIN_DURATION } from '../../../src/lib/domain/time.ts';
 import type { RoutersTable, Schema } from '../../../src/lib/server/db/schema.ts';
 import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import { createRandom, PACKAGES, type Sale } from './trade.ts';

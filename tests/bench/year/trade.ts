@@ -1,5 +1,4 @@
-import { HOUR_MS } from '../../../src/lib/domain/time/time.ts';
-import { buckets } from '../../../src/lib/domain/time/calendar.ts';
+import { HOUR_MS, buckets } from '../../../src/lib/domain/time.ts';
 
 /** Decides what a synthetic year sells. The same request gives the same trade. */
 export interface Sale {

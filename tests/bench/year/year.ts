@@ -1,6 +1,6 @@
 /** Adds a year of synthetic trade to an installation, to measure pages with. */
 import { openApp } from '../../../src/cli/services.ts';
-import { limitsOf } from '../../../src/lib/domain/offers/offer-limits.ts';
+import { limitsOf } from '../../../src/lib/domain/offers.ts';
 import type { App } from '../../../src/lib/server/app.ts';
 import { SESSION_END_JOB } from '#lib/server/billing/sessions.ts';
 import { loadConfig } from '../../../src/lib/server/config/config.ts';

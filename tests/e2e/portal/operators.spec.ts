@@ -1,7 +1,6 @@
 import type { Page } from '@playwright/test';
-import { OPERATORS } from '../../simulators/facts.ts';
-import { startSimulator, type Simulator } from '../../simulators/frame/simulator.ts';
-import { PROTOCOLS } from '../../simulators/protocols.ts';
+import { OPERATORS, PROTOCOLS } from '../../simulators/protocols.ts';
+import { type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import type { Script } from '../../simulators/script.ts';
 import { isAll } from '../../support/all.ts';
 import { portalAddress } from '../../support/billing/portal-address.ts';

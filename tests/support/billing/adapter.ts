@@ -14,8 +14,7 @@ import type {
 	RefundRequest,
 	StatusOutcome
 } from '../../../src/lib/server/billing/operators/operator.ts';
-import type { Protocol } from '../../simulators/frame/protocol.ts';
-import { startSimulator, type Simulator } from '../../simulators/frame/simulator.ts';
+import { type Protocol, type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import type { Script } from '../../simulators/script.ts';
 import { startReceiver, type Receiver } from '../api/receiver.ts';
 

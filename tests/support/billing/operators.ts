@@ -1,7 +1,6 @@
 /** A server that sells through a simulated operator. */
-import type { OperatorFacts } from '../../simulators/facts.ts';
-import { PROTOCOLS } from '../../simulators/protocols.ts';
-import { startSimulator, type Simulator } from '../../simulators/frame/simulator.ts';
+import { type OperatorFacts, PROTOCOLS } from '../../simulators/protocols.ts';
+import { type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import { untilQuiet } from '../../torture/time.ts';
 import { portalAddress } from './portal-address.ts';
 import { startFixture, type Fixture } from '../server/fixture.ts';

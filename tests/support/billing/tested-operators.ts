@@ -1,7 +1,7 @@
-import { airtelProtocol } from '../../simulators/airtel/airtel.ts';
-import { mpesa } from '../../simulators/mpesa/mpesa.ts';
-import { mtn } from '../../simulators/mtn/mtn.ts';
-import { pawapay } from '../../simulators/pawapay/pawapay.ts';
+import { airtelProtocol } from '../../simulators/airtel.ts';
+import { mpesa } from '../../simulators/mpesa.ts';
+import { mtn } from '../../simulators/mtn.ts';
+import { pawapay } from '../../simulators/pawapay.ts';
 import type { Operator } from './adapter.ts';
 
 export const MTN: Operator = {

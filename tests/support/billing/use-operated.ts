@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { OPERATORS, type OperatorFacts } from '../../simulators/facts.ts';
+import { OPERATORS, type OperatorFacts } from '../../simulators/protocols.ts';
 import type { Script } from '../../simulators/script.ts';
 import type { Payment, Session } from '../api/api.ts';
 import { decideReview } from '../pages/administrator.ts';

@@ -67,7 +67,8 @@ export interface NewKey {
 }
 
 const limitMs = 30_000;
-const lookAgainMs = 20;
+/** Between two looks, at first and at last: one that waits for seconds leaves the processor to what it waits for. */
+const [soonestMs, latestMs] = [10, 100];
 /** First look of the reconciler after a start, and the sandbox's answer, lie before this. */
 const decisionMs = 3_000;
 
@@ -77,11 +78,11 @@ export async function eventually<T>(
 	look: () => Promise<T | null | undefined | false | 0>
 ): Promise<T> {
 	const deadline = performance.now() + limitMs;
-	for (;;) {
+	for (let pauseMs = soonestMs; ; pauseMs = Math.min(pauseMs * 1.5, latestMs)) {
 		const found = await look();
 		if (found) return found;
 		if (performance.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}`);
-		await sleep(lookAgainMs);
+		await sleep(pauseMs);
 	}
 }
 

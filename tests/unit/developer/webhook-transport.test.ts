@@ -1,6 +1,6 @@
 /** The way out: what is checked at connect, and how much of a receiver is borne with. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/lib/domain/ip-address.ts';
+import { isPublicAddress } from '../../../src/lib/domain/address.ts';
 import type { Address } from '../../../src/lib/server/platform/ssrf-lookup.ts';
 import {
 	type Outcome,

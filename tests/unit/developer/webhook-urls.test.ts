@@ -1,6 +1,6 @@
 /** Rules for webhook URLs that need no lookup (wire format 5.5), and public addresses. */
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/lib/domain/ip-address.ts';
+import { isPublicAddress } from '../../../src/lib/domain/address.ts';
 import { checkWebhookUrl } from '../../../src/lib/server/developer/webhook-transport.ts';
 
 const strict = {

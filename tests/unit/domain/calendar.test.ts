@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
+	MAX_BUCKETS,
+	type Period,
 	buckets,
 	dateAt,
 	isDate,
-	MAX_BUCKETS,
-	nextMorning,
-	type Period
-} from '../../../src/lib/domain/time/calendar.ts';
+	nextMorning
+} from '../../../src/lib/domain/time.ts';
 import { random } from '../../support/random.ts';
 
 const hour = 3_600_000;

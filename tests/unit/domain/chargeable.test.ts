@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amountProblem, ANY_AMOUNT, chargeable, strictest } from '#lib/domain/payment-methods/chargeable.ts';
+import { ANY_AMOUNT, amountProblem, chargeable, strictest } from '#lib/domain/payment-methods.ts';
 
 const WHOLE_SHILLINGS = { stepMinor: 100, minMinor: 100, maxMinor: 25_000_000 };
 

@@ -4,7 +4,7 @@ import {
 	formatDuration,
 	languagesOfDuration,
 	parseDuration
-} from '../../../src/lib/domain/duration.ts';
+} from '../../../src/lib/domain/time.ts';
 import { LOCALES } from '../../../src/lib/i18n/locales.ts';
 
 describe('a duration', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+	type SaleHours,
 	endOfDay,
 	isOnSale,
 	nextOpen,
-	parseHours,
-	type SaleHours
-} from '../../../src/lib/domain/time/opening-hours.ts';
+	parseHours
+} from '../../../src/lib/domain/opening-hours.ts';
 
 /** Returns when it opens, or `open`. */
 const opens = (hours: string, at: string, zone: string) => {

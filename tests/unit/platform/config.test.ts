@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { durationSeconds, MAX_DURATION } from '../../../src/lib/domain/duration.ts';
+import { MAX_DURATION, durationSeconds } from '../../../src/lib/domain/time.ts';
 import { MAX_AMOUNT_MINOR, priceForSeconds, toMinor } from '../../../src/lib/domain/money.ts';
-import { ConfigError, formatConfigTable, loadConfig } from '../../../src/lib/server/config/config.ts';
+import { formatConfigTable, loadConfig } from '../../../src/lib/server/config/config.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -16,7 +17,7 @@ function complaint(env: Record<string, string>): string {
 	try {
 		load(env);
 	} catch (error) {
-		if (error instanceof ConfigError) return error.message;
+		if (error instanceof Refused) return error.message;
 		throw error;
 	}
 	return 'accepted';

@@ -7,7 +7,7 @@ const filters = ['routers', 0.3476, 32.5825, 1000];
 
 const refused = (cursor: string, given: readonly unknown[] = filters) =>
 	expect(() => cursors.decode(cursor, given), cursor).toThrow(
-		expect.objectContaining({ code: 'invalid_cursor' })
+		expect.objectContaining({ reason: 'invalid_cursor' })
 	);
 
 describe('a cursor', () => {

@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { sessionBody } from '#lib/server/billing/sessions.ts';
 import type { SessionRow } from '../../../src/lib/server/billing/session-store.ts';
 import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
-import { wifiPasswordProblem } from '../../../src/lib/domain/wifi/wifi-password.ts';
+import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '../../../src/lib/domain/wifi.ts';
 import { qrSvg } from '../../../src/lib/server/portal/wifi-qr-svg.ts';
-import { wifiQrText, type WifiSecurity } from '../../../src/lib/domain/wifi/wifi-qr.ts';
 
 const pixelsPerModule = 4;
 

@@ -1,4 +1,4 @@
-import type { Decision } from '#lib/domain/decision.ts';
+import type { Decision } from '#lib/domain/help.ts';
 
 export const ROLE_WORDS = {
 	app: 'buys time with the API',

@@ -1,5 +1,5 @@
-import { dataLeft } from '../../domain/data-limit.ts';
-import { loginUser } from '../../domain/wifi/pass-username.ts';
+import { dataLeft } from '../../domain/offers.ts';
+import { loginUser } from '../../domain/wifi.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { repairIfLost } from '../jobs.ts';
 import { type CommandResult, type DeviceLogin, Unavailable } from '../gateways/gateway.ts';

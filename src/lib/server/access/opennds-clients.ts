@@ -1,6 +1,6 @@
-import { dataLeft } from '../../domain/data-limit.ts';
-import { MINUTE_MS } from '../../domain/time/time.ts';
-import { passOfUser } from '../../domain/wifi/pass-username.ts';
+import { dataLeft } from '../../domain/offers.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
+import { passOfUser } from '../../domain/wifi.ts';
 import type { Tx } from '../db/database.ts';
 import type { DeviceLogin, Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';

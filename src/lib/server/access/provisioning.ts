@@ -40,7 +40,7 @@ import {
 	wasMovedSince
 } from './device-slots.ts';
 import { hasMovedOnline } from './connection-store.ts';
-import { dataLeft, isPossibleGrowth } from '../../domain/data-limit.ts';
+import { dataLeft, isPossibleGrowth } from '../../domain/offers.ts';
 
 /** For what runs in a transaction of its caller. */
 export interface ProvisioningContext extends Omit<Base, 'database'> {

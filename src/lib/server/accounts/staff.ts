@@ -4,7 +4,7 @@ import { accountActor } from '#lib/server/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import { countRows, first, isChanged } from '#lib/server/db/queries.ts';
 import type { StaffInvitationsTable } from '#lib/server/db/schema.ts';
-import { Refusal } from '#lib/server/platform/errors.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 import type { Account } from './accounts.ts';
 
 export type StaffRole = NonNullable<Account['staff_role']>;
@@ -14,7 +14,7 @@ export const STAFF_ROLES = ['cashier', 'manager'] as const satisfies readonly St
 export const MAX_STAFF = 50;
 
 /** `known`: the person is on this staff already. */
-export class StaffRefused extends Refusal<'known' | 'full'> {}
+type StaffRefusal = 'known' | 'full';
 
 /** The owner, and who acts for the audit log. */
 export interface Employer {
@@ -48,7 +48,7 @@ export const listInvitations = ({ database: { db } }: Base, employerId: number):
 /**
  * Invites an address, whether it has an account or not: the owner must not learn that. Inviting it again changes the
  * role. The person becomes staff with `acceptInvitation`.
- * @throws StaffRefused `known`: the person is on this staff; `full`
+ * @throws Refused `known`: the person is on this staff; `full`
  */
 export function inviteStaff(
 	{ audit, clock, database }: Base,
@@ -63,10 +63,10 @@ export function inviteStaff(
 			.where('invited_at', '<', now - INVITATION_MS)
 			.execute();
 		const staff = trx.selectFrom('accounts').where('employer_id', '=', employerId);
-		if (await first(staff.select('id').where('email', '=', email))) throw new StaffRefused('known');
+		if (await first(staff.select('id').where('email', '=', email))) throw new Refused<StaffRefusal>('known');
 		const others = trx.selectFrom('staff_invitations').where('employer_id', '=', employerId);
 		const count = (await countRows(staff)) + (await countRows(others.where('email', '<>', email)));
-		if (count >= MAX_STAFF) throw new StaffRefused('full');
+		if (count >= MAX_STAFF) throw new Refused<StaffRefusal>('full');
 		const invitation = await trx
 			.insertInto('staff_invitations')
 			.values({ employer_id: employerId, email, staff_role: role, token_hash: null, invited_at: now })

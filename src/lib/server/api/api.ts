@@ -11,14 +11,14 @@ import {
 	findOrigin,
 	readRequestedPath
 } from './env.ts';
-import { RateLimited, authenticate, prepare, rateLimit } from './middleware.ts';
+import { authenticate, prepare, rateLimit } from './middleware.ts';
 import { owner } from './owner.ts';
 import { payments } from './payments.ts';
 import { routers } from './routers.ts';
 import { sessions } from './sessions.ts';
 import { webhooks } from './webhooks.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
-import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
+import { validationFailed, Refused, NotFound, Forbidden, isProblem } from '#lib/server/platform/errors.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { PROBLEMS, describeIssue } from '#lib/server/contract/problems.ts';
 
@@ -75,24 +75,22 @@ const refuseInvalid: Hook<unknown, ApiEnv, string, void> = (result) => {
 };
 
 function answerError(error: Error, c: ApiContext): Response {
-	if (error instanceof AppError) {
-		if (isRefusal(error)) logRefusal(error, c);
+	if (isProblem(error)) {
+		if (error instanceof Forbidden || error.reason === 'invalid_api_key') logRefusal(error, c);
 		return sendProblem(error, c);
 	}
 	c.var.app.log.error({ err: error, request: c.var.requestId }, 'request failed');
-	return sendProblem(new AppError('internal_error'), c);
+	return sendProblem(new Refused('internal_error'), c);
 }
 
 /** A request without a key is not an attempt. */
-const isRefusal = ({ status, code }: AppError) => status === 403 || code === 'invalid_api_key';
-
-function logRefusal({ code, cause }: AppError, c: ApiContext): void {
+function logRefusal({ reason, cause }: Refused, c: ApiContext): void {
 	const caller = c.get('caller') as Caller | undefined;
 	const source = { locals: { ...c.var, clientAddress: () => findClientAddress(c) } };
 	logSecurity(source, 'API request refused', {
 		account: caller?.accountId ?? null,
 		...(caller ? { keyId: caller.keyId } : {}),
-		reason: typeof cause === 'string' ? `${code}: ${cause}` : code
+		reason: typeof cause === 'string' ? `${reason}: ${cause}` : reason
 	});
 }
 
@@ -104,36 +102,35 @@ function answerNotFound(c: ApiContext, allow: readonly string[]): Response {
 		return sendProblem(validationFailed([{ in: 'path', pointer: '', code: 'invalid_format', detail }]), c);
 	}
 	if (allow.length > 0) c.var.headers['allow'] = allow.join(', ');
-	return sendProblem(new AppError('route_not_found', `There is no ${c.req.method} ${path}.`), c);
+	return sendProblem(new NotFound('route_not_found', `There is no ${c.req.method} ${path}.`), c);
 }
 
-function sendProblem(error: AppError, c: ApiContext): Response {
-	const { status, title, type } = PROBLEMS[error.code];
-	c.set('problem', error.code);
+function sendProblem(error: Refused, c: ApiContext): Response {
+	const { status, title, type } = PROBLEMS[error.reason];
+	c.set('problem', error.reason);
 	const body = {
-		type: type ?? `${findOrigin(c)}/problems/${error.code}`,
+		type: type ?? `${findOrigin(c)}/problems/${error.reason}`,
 		title,
 		status,
 		detail: error.message,
-		code: error.code,
+		code: error.reason,
 		request_id: c.var.requestId,
 		...(error.items ? { errors: error.items } : {}),
 		...error.extensions
 	};
 	return new Response(JSON.stringify(body), {
 		status,
-		headers: { ...c.var.headers, ...problemHeaders(error) }
+		headers: { ...c.var.headers, ...problemHeaders(error, status) }
 	});
 }
 
-function problemHeaders(error: AppError): Record<string, string> {
-	const sent = error.code === 'invalid_api_key' ? ', error="invalid_token"' : '';
+function problemHeaders({ reason, extensions }: Refused, status: number): Record<string, string> {
+	const sent = reason === 'invalid_api_key' ? ', error="invalid_token"' : '';
 	return {
 		'content-type': 'application/problem+json',
-		...(error.status === 401 ? { 'www-authenticate': `Bearer realm="airtill"${sent}` } : {}),
-		...(error.code === 'idempotency_key_in_use' ? { 'retry-after': '1' } : {}),
-		...(error.status === 429 ? { 'retry-after': String(error.extensions['retry_after']) } : {}),
-		...(error instanceof RateLimited ? error.headers : {})
+		...(status === 401 ? { 'www-authenticate': `Bearer realm="airtill"${sent}` } : {}),
+		...(reason === 'idempotency_key_in_use' ? { 'retry-after': '1' } : {}),
+		...(status === 429 ? { 'retry-after': String(extensions['retry_after']) } : {})
 	};
 }
 

@@ -2,7 +2,6 @@ import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
 import type { App } from '#lib/server/app.ts';
 import { type Caller, hasRole } from '#lib/server/accounts/accounts.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { securityHeaders } from '#lib/server/http/security-headers.ts';
 import { type Scope, findLeastRole } from '#lib/server/contract/scopes.ts';
@@ -16,6 +15,7 @@ import { MAX_BODY_BYTES, brokeOff, tooLarge } from '#lib/server/http/read-body.t
 import { WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import type { RateDecision } from '#lib/server/db/database.ts';
 import type { Base } from '../base.ts';
+import { Refused, Forbidden } from '#lib/server/platform/errors.ts';
 
 /**
  * The order of these checks decides which error wins:
@@ -65,7 +65,7 @@ export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 	try {
 		c.set('caller', await authenticateKey(app.apiKeys, c.req.header('authorization') ?? null));
 	} catch (error) {
-		if (error instanceof AppError) await limitAddress(app, networkOf(findClientAddress(c)));
+		if (error instanceof Refused) await limitAddress(app, networkOf(findClientAddress(c)));
 		throw error;
 	}
 	await next();
@@ -78,7 +78,7 @@ export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
 		const { method, path } = c.req;
 		await limitVisitor(app, { method, path, network: networkOf(findClientAddress(c)) });
 	} else {
-		Object.assign(c.get('headers'), await limitCaller(app, caller));
+		await limitCaller(app, caller, c.get('headers'));
 	}
 	await next();
 });
@@ -86,10 +86,10 @@ export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
 export const access = (scope: Scope) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const caller = c.get('caller');
-		if (caller.suspended) throw new AppError('account_suspended');
-		if (!hasRole(caller.role, findLeastRole(scope))) throw new AppError('owner_role_required');
+		if (caller.suspended) throw new Forbidden('account_suspended');
+		if (!hasRole(caller.role, findLeastRole(scope))) throw new Forbidden('owner_role_required');
 		if (caller.scopes && !caller.scopes.has(scope)) {
-			throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
+			throw new Forbidden('insufficient_scope', `The API key lacks the scope ${scope}.`, {
 				extensions: { required_scope: scope }
 			});
 		}
@@ -107,7 +107,7 @@ const limited = bodyLimit({
 
 /**
  * Runs before the path and query checks.
- * @throws AppError `unsupported_media_type | body_too_large | invalid_json`
+ * @throws Refused `unsupported_media_type | body_too_large | invalid_json`
  */
 export const jsonBody = createMiddleware<ApiEnv>(async (c, next) => {
 	requireJsonType(c);
@@ -115,20 +115,20 @@ export const jsonBody = createMiddleware<ApiEnv>(async (c, next) => {
 	try {
 		JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 	} catch {
-		throw new AppError('invalid_json');
+		throw new Refused('invalid_json');
 	}
 	await next();
 });
 
 function requireJsonType({ req }: ApiContext): void {
 	if (!JSON_TYPE.test(req.header('content-type') ?? '')) {
-		throw new AppError('unsupported_media_type');
+		throw new Refused('unsupported_media_type');
 	}
 	// The validator of @hono/zod-openapi knows fewer spellings.
 	req.raw.headers.set('content-type', 'application/json');
 	const encoding = req.header('content-encoding')?.trim() ?? '';
 	if (!/^(identity)?$/i.test(encoding)) {
-		throw new AppError(
+		throw new Refused(
 			'unsupported_media_type',
 			'Send the body uncompressed, without the header "Content-Encoding".'
 		);
@@ -141,7 +141,7 @@ async function readBytes(c: ApiContext): Promise<ArrayBuffer> {
 		return await c.req.arrayBuffer();
 	} catch (error) {
 		// Any other error means that the sender disconnected.
-		throw error instanceof AppError ? error : brokeOff();
+		throw error instanceof Refused ? error : brokeOff();
 	}
 }
 
@@ -176,37 +176,32 @@ const PAGE_LIMITS = { lists: 1_200, orders: 6_000 };
 /** Requests without a valid key per minute and address. */
 export const MAX_FAILED_KEYS = 300;
 
-/** Limits a key, then its account. Returns headers for the response, whatever its status. @throws RateLimited */
+/** Limits a key, then its account. Sets `headers` for the response, whatever its status. @throws Refused */
 async function limitCaller(
 	{ config, rateLimits, clock }: App,
-	{ plan, keyId, accountId }: Caller
-): Promise<Record<string, string>> {
+	{ plan, keyId, accountId }: Caller,
+	headers: Record<string, string>
+): Promise<void> {
 	const limit = config.rateLimits[plan];
 	const accountLimit = limit * ACCOUNT_FACTOR;
 	const [decision, ofAccount] = await rateLimits.takeBoth(
 		{ subject: `key:${keyId}`, limit },
 		{ subject: `account:${accountId}`, limit: accountLimit }
 	);
-	const headers = limitHeaders(plan, limit, decision, clock.now());
+	Object.assign(headers, limitHeaders(plan, limit, decision, clock.now()));
 	if (!decision.admitted) {
-		throw new RateLimited(
-			`${limit} requests per minute are allowed for this API key.`,
-			plan,
-			decision,
-			headers
-		);
+		throw overLimit(`${limit} requests per minute are allowed for this API key.`, plan, decision);
 	}
 	if (ofAccount && !ofAccount.admitted) {
 		const what = `${accountLimit} requests per minute are allowed for all API keys of this account.`;
-		const ofBoth = limitHeaders('account', accountLimit, ofAccount, clock.now());
-		throw new RateLimited(what, 'account', ofAccount, ofBoth);
+		Object.assign(headers, limitHeaders('account', accountLimit, ofAccount, clock.now()));
+		throw overLimit(what, 'account', ofAccount);
 	}
-	return headers;
 }
 
 /**
  * Limits what the pages of this process ask for a visitor. All visitors share the portal's key, so none may use it up
- * for the others. Reading a router or a purchase has no limit. @throws RateLimited
+ * for the others. Reading a router or a purchase has no limit. @throws Refused
  */
 async function limitVisitor(
 	{ rateLimits }: App,
@@ -216,27 +211,21 @@ async function limitVisitor(
 	if (isRead && request.path !== '/routers') return;
 	const policy = isRead ? 'lists' : 'orders';
 	const decision = await rateLimits.take(`${policy}:${request.network}`, PAGE_LIMITS[policy]);
-	if (!decision.admitted)
-		throw new RateLimited(`Too many ${policy} from this address.`, policy, decision, {});
+	if (!decision.admitted) throw overLimit(`Too many ${policy} from this address.`, policy, decision);
 }
 
-/** Counts a request without a valid key against its address, to stop key guessing. @throws RateLimited */
+/** Counts a request without a valid key against its address, to stop key guessing. @throws Refused */
 export async function limitAddress({ rateLimits }: App, network: string): Promise<void> {
 	const decision = await rateLimits.take(`address:${network}`, MAX_FAILED_KEYS);
 	if (decision.admitted) return;
-	throw new RateLimited('Too many requests without a valid API key.', 'failed-keys', decision, {});
+	throw overLimit('Too many requests without a valid API key.', 'failed-keys', decision);
 }
 
-export class RateLimited extends AppError {
-	readonly headers: Readonly<Record<string, string>>;
-
-	constructor(what: string, policy: string, decision: RateDecision, headers: Record<string, string>) {
-		const wait = waitSeconds(decision);
-		super('rate_limit_exceeded', `${what} Retry in ${wait} s.`, {
-			extensions: { retry_after: wait, 'violated-policies': [policy] }
-		});
-		this.headers = { ...headers, 'retry-after': String(wait) };
-	}
+function overLimit(what: string, policy: string, decision: RateDecision): Refused {
+	const wait = waitSeconds(decision);
+	return new Refused('rate_limit_exceeded', `${what} Retry in ${wait} s.`, {
+		extensions: { retry_after: wait, 'violated-policies': [policy] }
+	});
 }
 
 /** Of draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */

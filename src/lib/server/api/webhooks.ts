@@ -11,8 +11,8 @@ import { idParams } from '#lib/server/contract/fields.ts';
 import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
 import { isLocalCall } from './env.ts';
 import type { SortValues } from '#lib/server/platform/cursor.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
 import { registerWebhook, listWebhookPage, deleteWebhook } from '../developer/webhooks.ts';
+import { NotFound } from '#lib/server/platform/errors.ts';
 
 const registerWebhookRoute = defineRoute({
 	method: 'post',
@@ -112,7 +112,7 @@ export const webhooks = [
 	}),
 	endpoint(deleteWebhookRoute, async ({ app, caller, params }) => {
 		const body = await deleteWebhook(app.webhooks, caller.accountId, params.id);
-		if (body === null) throw new AppError('webhook_not_found');
+		if (body === null) throw new NotFound('webhook_not_found');
 		return { body };
 	}),
 	endpoint(registerWebhookRoute, async ({ app, caller, body, context, remember }) => {

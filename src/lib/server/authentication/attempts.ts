@@ -1,5 +1,5 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
-import { HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
+import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { randomBytes } from 'node:crypto';
 import type { Queries, Tx } from '#lib/server/db/database.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { normaliseEmail } from '#lib/domain/email.ts';
-import { HOUR_MS } from '#lib/domain/time/time.ts';
+import { HOUR_MS } from '#lib/domain/time.ts';
 import { type Account, type NewAccount, createAccount, findAccountByEmail } from '../accounts/accounts.ts';
 import { canJoin, type Invitation, setInvitationToken, findInvitation } from '../accounts/staff.ts';
 import type { Author } from '#lib/server/audit.ts';

@@ -7,7 +7,7 @@ import type { Queries } from '../db/database.ts';
 import { cutPage } from '../db/queries.ts';
 import { binder } from '../platform/bind.ts';
 import { validationFailed } from '../platform/errors.ts';
-import { MAX_BUCKETS, type Period, buckets, dateAt, hourAt, spansOfHour } from '#lib/domain/time/calendar.ts';
+import { MAX_BUCKETS, type Period, buckets, dateAt, hourAt, spansOfHour } from '#lib/domain/time.ts';
 import { type RawBuilder, sql } from 'kysely';
 
 /** Which payments and refunds of a period count; null or missing: all. */

@@ -32,7 +32,7 @@ import { paymentReference } from '../platform/ids.ts';
 import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../routers/routers.ts';
 import { operatorForPayment } from './operators/registry.ts';
 import { type RememberBody, type SessionRow, mobileNumber, sessionNotFound } from './sessions.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { fenceHandlers } from '../jobs.ts';
 import { isoTime } from '../platform/clock.ts';
 import { EventEmitter, once } from 'node:events';

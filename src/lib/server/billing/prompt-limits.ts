@@ -1,5 +1,5 @@
-import { networksOfIp } from '#lib/domain/ip-address.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { networksOfIp } from '#lib/domain/address.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { FIRST_PROMPTS, type RedirectedDevice } from '#lib/server/http/redirected-device.ts';
 import { AppError } from '#lib/server/platform/errors.ts';

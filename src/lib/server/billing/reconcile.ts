@@ -1,4 +1,4 @@
-import { HOUR_MS } from '#lib/domain/time/time.ts';
+import { HOUR_MS, formatDuration } from '#lib/domain/time.ts';
 import type { CallbackClaim, OperatorAdapter, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
 import { CROWDED_MS, busy, failureCode, isCrowded, refused, unavailable } from './operators/outcomes.ts';
 import {
@@ -16,7 +16,6 @@ import { repairIfLost } from '../jobs.ts';
 import { type ReviewReason, sameReviews } from './reviews.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './payment-store.ts';
-import { formatDuration } from '#lib/domain/duration.ts';
 
 /**
  * Asks the operator for a payment's status until it is final; callbacks only bring the next read forward.

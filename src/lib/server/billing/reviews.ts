@@ -4,7 +4,7 @@ import type { Base } from '../base.ts';
 import { LIMIT_CONCURRENCY, type Queries, type Reads, type Tx } from '../db/database.ts';
 import { exists, findById, first, isChanged } from '../db/queries.ts';
 import type { ReviewsTable, Schema } from '../db/schema.ts';
-import type { Decision } from '#lib/domain/decision.ts';
+import type { Decision } from '#lib/domain/help.ts';
 import type { BillingContext } from './context.ts';
 import { type Decider, applyFailure, applySuccess } from './settlement.ts';
 import { messagesOf, reviewFailedRefund } from './callbacks.ts';

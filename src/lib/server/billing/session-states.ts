@@ -9,16 +9,11 @@ import {
 	visible
 } from './sessions.ts';
 import * as store from './session-store.ts';
-import { dataLeft } from '#lib/domain/data-limit.ts';
+import { dataLeft } from '#lib/domain/offers.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import { AppError } from '../platform/errors.ts';
-import { durationSeconds } from '#lib/domain/duration.ts';
-import {
-	EXTRA_TIME_AFTER_END_MS,
-	type ExtraTime,
-	MAX_EXTRA_MINUTES_PER_DAY
-} from '#lib/domain/extra-time.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, durationSeconds } from '#lib/domain/time.ts';
+import { EXTRA_TIME_AFTER_END_MS, type ExtraTime, MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/help.ts';
 import type { PassRow } from '../passes/passes.ts';
 import { accountActor } from '../audit.ts';
 import type { Fenced } from '../jobs.ts';

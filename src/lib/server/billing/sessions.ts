@@ -38,20 +38,16 @@ import {
 	sells
 } from '../routers/routers.ts';
 import { type Operators, operatorForPayment } from './operators/registry.ts';
-import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/duration.ts';
-import { findPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
+import { DAY_MS, durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/time.ts';
+import { findPaymentMethod } from '#lib/domain/payment-methods.ts';
 import { maskPhone, parseMobile } from '#lib/domain/phone.ts';
 import type { OwnerUserBody } from '../contract/owner.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
 import { AppError, validationFailed } from '../platform/errors.ts';
 import { priceForSeconds, toMajor } from '#lib/domain/money.ts';
-import { type Limit, cheapestUnlimited, fitsPass, limitsOf } from '#lib/domain/offers/offer-limits.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { type Limit, cheapestUnlimited, dataMb, fitsPass, limitsOf } from '#lib/domain/offers.ts';
 import { cutPage } from '../db/queries.ts';
-import { dataMb } from '#lib/domain/data-limit.ts';
-import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
-import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { type WifiSecurity, wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
+import { type WifiSecurity, asksUserName, endsByItself, loginUser, wifiQrText } from '#lib/domain/wifi.ts';
 import { isoTime } from '../platform/clock.ts';
 
 export type { UnappliedReason } from './activate.ts';

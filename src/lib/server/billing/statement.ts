@@ -1,9 +1,10 @@
 import { createFileReader, describeFault, formatMinor } from '#lib/domain/money.ts';
-import { plainText } from '#lib/domain/typed-text.ts';
+import { plainText } from '#lib/domain/text.ts';
 import { readCsv } from '#lib/server/platform/csv.ts';
 import type { StatementColumns } from './operators/operator.ts';
 import { type BillingContext, RECONCILE_JOB } from './context.ts';
 import * as store from './payment-store.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 /**
  * Compares an operator's list of settled payments with ours, both ways. It settles nothing: differences open
@@ -17,9 +18,6 @@ interface StatementFile {
 	from: number;
 	to: number;
 }
-
-/** The message says why the list cannot be read. */
-export class StatementError extends Error {}
 
 /**
  * Clocks differ, so a payment near the edge may be in either of two lists. The search for missing payments
@@ -41,7 +39,7 @@ type TextRow = Omit<StatementRow, 'amountMinor'> & { amount: string };
 /**
  * Counts the settled rows of the list: `unknown` are no payment of ours, `notPaid` are not paid here, `amount` differ
  * in it. `missing` are paid here, but not in the list.
- * @throws StatementError or CsvFileError; nothing is changed then
+ * @throws Refused; nothing is changed then
  */
 export async function checkStatement(context: BillingContext, file: StatementFile) {
 	const rows = await readRows(file, context.config.currency);
@@ -122,13 +120,13 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 	const needed = (names: readonly string[]): number => {
 		const column = columnOf(names);
 		if (column >= 0) return column;
-		throw new StatementError(
+		throw refuse(
 			`The file has no column ${names.map((name) => `"${name}"`).join(' or ')}; it has ${header.join(', ')}.`
 		);
 	};
 	let indexes = { reference: -1, transaction: -1, amount: -1, status: -1 };
 	const fault = (line: number, column: number, reason: string) =>
-		new StatementError(`Line ${line}, ${header[column]}: ${reason}.`);
+		refuse(`Line ${line}, ${header[column]}: ${reason}.`);
 	await readCsv([bytes], {
 		// M-Pesa's portal writes the organisation and the period above the header.
 		isHeader: (cells) => columnIn(cells, columns.providerReference) >= 0,
@@ -158,7 +156,7 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 			});
 		},
 		problem(line, reason) {
-			throw new StatementError(`Line ${line}: ${reason}.`);
+			throw refuse(`Line ${line}: ${reason}.`);
 		}
 	});
 	const read = createFileReader(

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { MAX_DURATION, durationSeconds } from '#lib/domain/duration.ts';
+import { MAX_DURATION, durationSeconds } from '#lib/domain/time.ts';
 import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import { type IsListed, SETTINGS } from './settings.ts';
 import { configureOperators, operatorTables } from '../billing/operators/registry.ts';
@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createPrivateFolder } from '../platform/private-files.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 /** Nothing else in lib/ reads process.env. */
 
@@ -21,26 +22,15 @@ type Settings = { [K in keyof typeof SETTINGS]: z.output<(typeof SETTINGS)[K]['s
 export type Config = ReturnType<typeof loadConfig>;
 export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
-/** A setting is wrong. The message has one line per problem, with the fix. */
-export class ConfigError extends Error {
-	readonly problems: readonly string[];
-
-	constructor(problems: string[]) {
-		super(`The configuration is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
-		this.name = 'ConfigError';
-		this.problems = problems;
-	}
-}
-
-/** @throws ConfigError that names every wrong variable */
+/** @throws Refused that names every wrong variable */
 export function loadConfig(env: Env) {
 	const { values, problems: wrong } = readSettings(env, SETTINGS);
-	refuse(wrong);
+	check(wrong);
 	const settings = values as Settings;
 	const { AIRTILL_MODE: mode, CURRENCY: currency } = settings;
 	const callbackUrl = settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`;
 	const { operators, problems } = configureOperators(env, { mode, currency, callbackUrl });
-	refuse([...findConflicts(settings), ...problems]);
+	check([...findConflicts(settings), ...problems]);
 	return {
 		mode,
 		currency,
@@ -63,17 +53,17 @@ const computeDatabaseUrl = ({ DATABASE_URL: url, DATA_DIR: folder }: DatabaseSet
 
 /**
  * Reads where the database is. Other settings may be wrong: a backup must not wait for their correction.
- * @throws ConfigError also while the database of this installation is where earlier versions kept it, whatever
+ * @throws Refused also while the database of this installation is where earlier versions kept it, whatever
  * DATA_DIR was: a new, empty one would have no purchases, and ask no operator about the payments that are open
  */
 export function loadDatabaseConfig(env: Env): DatabaseConfig {
 	const { values, problems } = readSettings(env, { DATABASE_URL, DATA_DIR });
-	refuse(problems);
+	check(problems);
 	const settings = values as DatabaseSettings;
 	const databaseUrl = computeDatabaseUrl(settings);
 	const [here, former] = [databaseUrl.slice('file:'.length), `${DATA_DIR.default}/${DATABASE_FILE}`];
 	if (settings.DATABASE_URL === undefined && !existsSync(here) && existsSync(former)) {
-		refuse([
+		check([
 			`DATABASE_URL: there is no database in DATA_DIR yet, but one at ${former}. To keep using it, set ` +
 				`DATABASE_URL=file:${former}. For a new one, set DATABASE_URL=${databaseUrl}.`
 		]);
@@ -81,8 +71,17 @@ export function loadDatabaseConfig(env: Env): DatabaseConfig {
 	return { databaseUrl, dataDir: settings.DATA_DIR };
 }
 
-function refuse(problems: string[]): void {
-	if (problems.length > 0) throw new ConfigError(problems);
+function check(problems: readonly string[]): void {
+	if (problems.length > 0) throw refuseSettings(problems);
+}
+
+/** @param problems each begins with the name of the setting, and ends with the fix */
+export function refuseSettings(problems: readonly string[]) {
+	const message = ['The configuration is not usable:', ...problems.map((problem) => `- ${problem}`)].join(
+		'\n'
+	);
+	const fields = problems.map((reason) => ({ field: reason.split(':', 1).join(), reason }));
+	return new Refused<'settings'>('settings', message, { fields });
 }
 
 const TEST_HOSTS = ['localhost', '127.0.0.1', '[::1]', 'api.sandbox.africastalking.com'];
@@ -240,7 +239,7 @@ function readOrCreateSandboxSecret(dataDir: string): string {
 	const secret = readFileSync(path, 'utf8').trim();
 	if (secret.length < MIN_SECRET_LENGTH) {
 		const problem = `${path}: is damaged. Restore it from a backup, or set AIRTILL_SECRET to its content.`;
-		throw new ConfigError([problem]);
+		throw refuseSettings([problem]);
 	}
 	return secret;
 }

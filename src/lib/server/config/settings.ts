@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
-import { isContact } from '#lib/domain/contact.ts';
+import { isContact } from '#lib/domain/text.ts';
 import { CURRENCIES } from '#lib/domain/money.ts';
-import { NAMED_METHODS } from '#lib/domain/payment-methods/payment-method-guess.ts';
+import { NAMED_METHODS } from '#lib/domain/payment-methods.ts';
 import { type Setting, flag, httpUrl, integer, position, rate, secret, timeZone } from './setting.ts';
-import { isInRange, readIpRange } from '#lib/domain/ip-address.ts';
+import { isInRange, readIpRange } from '#lib/domain/address.ts';
 
 const HEADERS = 'Use a JSON object of texts, e.g. {"authorization":"Bearer …"}.';
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { MAX_REASON } from '#lib/domain/decision.ts';
-import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
+import { MAX_REASON } from '#lib/domain/help.ts';
+import { MAX_DURATION, MIN_DURATION } from '#lib/domain/time.ts';
 import { MAX_AMOUNT_MINOR } from '#lib/domain/money.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
-import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
+import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
+import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
 import * as field from './fields.ts';
 
 export const MAX_OFFERS = 20;

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { FIRST_DATE, LAST_DATE, isDate } from '#lib/domain/time/calendar.ts';
+import { FIRST_DATE, LAST_DATE, isDate } from '#lib/domain/time.ts';
 import * as field from './fields.ts';
 import { sessionStatus } from './session.ts';
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
+import { ACCESS_KINDS } from '#lib/domain/wifi.ts';
 import * as field from './fields.ts';
 import { MAX_OFFERS, offer } from './offer.ts';
 

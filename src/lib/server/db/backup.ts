@@ -18,6 +18,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import process from 'node:process';
 import { sql } from 'kysely';
 import { openPostgres } from './postgres.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 /**
  * Copies of the whole database, made while servers use it.
@@ -26,14 +27,11 @@ import { openPostgres } from './postgres.ts';
  * Restore: replaces all data in one step, only while nothing uses the database, and keeps what was there.
  */
 
-/** Refuses a backup or a restore. The message is for the administrator; nothing has changed. */
-export class BackupError extends Error {}
-
 /** Copies and replaces one kind of database. */
 interface Kind {
 	/** Writes one moment of the database into the existing, empty file. */
 	copyTo(file: string): Promise<void>;
-	/** Reads all of the file. @returns the schema version. @throws BackupError, UnusableDatabaseError */
+	/** Reads all of the file. @returns the schema version. @throws Refused */
 	check(file: string): Promise<number>;
 	/**
 	 * Checks the file, then replaces all data by it.
@@ -66,14 +64,14 @@ const ASK_ABOUT_UNSENT = ['payments', 'refunds']
 const openKind = (url: string): Kind =>
 	url.startsWith('file:') ? openSqliteKind(url.slice('file:'.length)) : openPostgresKind(url);
 
-/** @throws BackupError; then `file` is as it was */
+/** @throws Refused; then `file` is as it was */
 export async function backUp(
 	url: string,
 	file: string,
 	{ force }: { force: boolean }
 ): Promise<{ version: number; bytes: number }> {
 	refuseOwnFile(url, file);
-	if (existsSync(file) && !force) throw new BackupError(`${file} exists: add --force to replace it.`);
+	if (existsSync(file) && !force) throw refuse(`${file} exists: add --force to replace it.`);
 	const kind = openKind(url);
 	const part = `${file}.part`;
 	rmSync(part, { force: true });
@@ -88,14 +86,14 @@ export async function backUp(
 	}
 }
 
-/** @throws BackupError; then the database is as it was */
+/** @throws Refused; then the database is as it was */
 export async function restore(
 	url: string,
 	file: string,
 	{ force, now }: { force: boolean; now: number }
 ): Promise<Restored> {
 	refuseOwnFile(url, file);
-	if (!existsSync(file)) throw new BackupError(`There is no file ${file}.`);
+	if (!existsSync(file)) throw refuse(`There is no file ${file}.`);
 	const kind = openKind(url);
 	const stamp = new Date(now).toISOString().replace(/\D/g, '');
 	return kind.replaceBy(file, { force, stamp });
@@ -105,7 +103,7 @@ function refuseOwnFile(url: string, file: string): void {
 	const path = url.slice('file:'.length);
 	if (!url.startsWith('file:') || !existsSync(path) || !existsSync(file)) return;
 	if (realpathSync(path) !== realpathSync(file)) return;
-	throw new BackupError(`${file} is the database itself (DATABASE_URL): name another file.`);
+	throw refuse(`${file} is the database itself (DATABASE_URL): name another file.`);
 }
 
 /** A copy in several steps starts again after each write of another process, and might never end. */
@@ -119,7 +117,7 @@ const LOG_ENDS = ['-wal', '-shm', '-journal'];
 
 const openSqliteKind = (path: string): Kind => ({
 	async copyTo(file) {
-		if (!existsSync(path)) throw new BackupError(`There is no database at ${path}.`);
+		if (!existsSync(path)) throw refuse(`There is no database at ${path}.`);
 		const source = new DatabaseSync(path, { timeout: WAIT_MS });
 		try {
 			await backup(source, file, { rate: ALL_PAGES });
@@ -134,9 +132,7 @@ const openSqliteKind = (path: string): Kind => ({
 		const held = existsSync(path) ? lockSqliteFile(path) : null;
 		try {
 			if (held && !held.isEmpty && !force) {
-				throw new BackupError(
-					`${path} has data: add --force to replace it. Its data is kept in another file.`
-				);
+				throw refuse(`${path} has data: add --force to replace it. Its data is kept in another file.`);
 			}
 			removeWithLogs(copy);
 			// copyFile would give the copy the mode of the file.
@@ -172,16 +168,16 @@ function checkFile(file: string, name: string): number {
 		database.exec('pragma journal_mode = delete');
 		const [found] = database.prepare('pragma integrity_check(1)').all();
 		if (found?.['integrity_check'] !== 'ok') {
-			throw new BackupError(`${name} is damaged: ${String(found?.['integrity_check'])}.`);
+			throw refuse(`${name} is damaged: ${String(found?.['integrity_check'])}.`);
 		}
 		if (database.prepare('pragma foreign_key_check').all().length > 0) {
-			throw new BackupError(`${name} is damaged: rows refer to rows that are missing.`);
+			throw refuse(`${name} is damaged: rows refer to rows that are missing.`);
 		}
 		return readSchemaVersion(database);
 	} catch (error) {
 		if (resultCode(error) === 0) throw error;
 		const message = error instanceof Error ? error.message : String(error);
-		throw new BackupError(`${name} is not an intact SQLite database of Airtill: ${message}.`, {
+		throw refuse(`${name} is not an intact SQLite database of Airtill: ${message}.`, {
 			cause: error
 		});
 	} finally {
@@ -201,7 +197,7 @@ export function lockSqliteFile(path: string): { database: DatabaseSync; isEmpty:
 		if (DAMAGED.includes(code)) return { database, isEmpty: false };
 		database.close();
 		if (code !== BUSY) throw error;
-		throw new BackupError(`${path} is in use: stop Airtill, then try again.`, { cause: error });
+		throw refuse(`${path} is in use: stop Airtill, then try again.`, { cause: error });
 	}
 }
 
@@ -264,9 +260,7 @@ function openPostgresKind(url: string): Kind {
 			// Reading a large file takes minutes, in which somebody may start Airtill.
 			const isEmpty = await isEmptyAndUnused(url);
 			if (!isEmpty && !force) {
-				throw new BackupError(
-					'The database has data: add --force to replace it. Its data is kept in a schema.'
-				);
+				throw refuse('The database has data: add --force to replace it. Its data is kept in a schema.');
 			}
 			const kept = KEPT_PREFIX + stamp;
 			const before = [
@@ -297,7 +291,7 @@ function connectionOf(url: string): { name: string; env: NodeJS.ProcessEnv } {
 	return { name: address.href, env: { ...process.env, ...(password ? { PGPASSWORD: password } : {}) } };
 }
 
-/** Returns true if the database has no tables. @throws BackupError while anything else is connected to it */
+/** Returns true if the database has no tables. @throws Refused while anything else is connected to it */
 async function isEmptyAndUnused(url: string): Promise<boolean> {
 	const database = openPostgres(url, { poolSize: 1 });
 	try {
@@ -307,7 +301,7 @@ async function isEmptyAndUnused(url: string): Promise<boolean> {
 		const others = await query.execute(database.db);
 		if (others.rows.length > 0) {
 			const names = others.rows.map(({ name }) => name || 'a program without a name').join(', ');
-			throw new BackupError(`The database is in use by ${names}: stop Airtill, then try again.`);
+			throw refuse(`The database is in use by ${names}: stop Airtill, then try again.`);
 		}
 		const tables = await sql`select 1 from pg_tables where schemaname = 'public' limit 1`.execute(
 			database.db
@@ -334,14 +328,14 @@ async function pipe(reader: Program, writer: Program) {
 
 interface Program {
 	child: ChildProcess;
-	/** Resolves when the program has succeeded. @throws BackupError with its messages */
+	/** Resolves when the program has succeeded. @throws Refused with its messages */
 	done: Promise<void>;
 }
 
 /**
  * Starts one of PostgreSQL's client programs.
  * @param env its environment: every user of the machine can read command lines, so the password is in here
- * @throws BackupError if it is missing, through `done`
+ * @throws Refused if it is missing, through `done`
  */
 function startProgram(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Program {
 	const child = spawn(name, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -355,11 +349,11 @@ function startProgram(name: string, args: readonly string[], env: NodeJS.Process
 		child.on('error', (error: NodeJS.ErrnoException) => {
 			const advice = "install PostgreSQL's client programs (Debian: apt-get install postgresql-client)";
 			const isMissing = error.code === 'ENOENT';
-			reject(new BackupError(isMissing ? `${name} is not on PATH: ${advice}.` : error.message));
+			reject(refuse(isMissing ? `${name} is not on PATH: ${advice}.` : error.message));
 		});
 		child.on('close', (code, signal) => {
 			if (code === 0) resolve();
-			else reject(new BackupError(messages.trim() || `${name} ended with ${code ?? signal}.`));
+			else reject(refuse(messages.trim() || `${name} ended with ${code ?? signal}.`));
 		});
 	});
 	return { child, done };

@@ -4,7 +4,8 @@ import { sql } from 'kysely';
 import { type Database, type Queries, type Tx, connectDatabase } from './database.ts';
 import { exists } from './queries.ts';
 import { migrate } from './migrate.ts';
-import { BackupError, lockSqliteFile, readSchemaVersion } from './backup.ts';
+import { lockSqliteFile, readSchemaVersion } from './backup.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 const ROWS_AT_ONCE = 500;
 /** PostgreSQL fills these itself. */
@@ -14,14 +15,14 @@ const OWN = ['schema_migrations', 'rate_heads', 'rate_hits'];
  * Copies the SQLite database `file`, which nothing uses, into the empty PostgreSQL database of `url`, all or nothing. Ids
  * stay, and new ones go on after the last that SQLite gave.
  * @returns the number of rows
- * @throws BackupError; then nothing has changed
+ * @throws Refused; then nothing has changed
  */
 export async function copySqlite(file: string, url: string): Promise<number> {
-	if (url.startsWith('file:')) throw new BackupError('DATABASE_URL names no PostgreSQL database to fill.');
-	if (!existsSync(file)) throw new BackupError(`There is no file ${file}.`);
+	if (url.startsWith('file:')) throw refuse('DATABASE_URL names no PostgreSQL database to fill.');
+	if (!existsSync(file)) throw refuse(`There is no file ${file}.`);
 	const { database: source, isEmpty } = lockSqliteFile(file);
 	try {
-		if (isEmpty) throw new BackupError(`${file} has no data.`);
+		if (isEmpty) throw refuse(`${file} has no data.`);
 		const version = readSchemaVersion(source);
 		const target = await connectDatabase(url, { poolSize: 1 });
 		try {
@@ -42,7 +43,7 @@ const HAS_DATA = 'The PostgreSQL database of DATABASE_URL has data: name an empt
 /** Before the migrations, which must not change an older installation that runs there. */
 async function refuseData({ db }: Database): Promise<void> {
 	const { rows } = await sql`select 1 where to_regclass('accounts') is not null`.execute(db);
-	if (rows.length > 0 && (await hasData(db))) throw new BackupError(HAS_DATA);
+	if (rows.length > 0 && (await hasData(db))) throw refuse(HAS_DATA);
 }
 
 async function copyInto(trx: Tx, source: DatabaseSync, version: number): Promise<number> {
@@ -51,9 +52,9 @@ async function copyInto(trx: Tx, source: DatabaseSync, version: number): Promise
 		.select(sql<number>`max(version)`.as('version'))
 		.executeTakeFirst();
 	if (newest?.version !== version) {
-		throw new BackupError('The file has an older schema: start this version on it once, and stop it.');
+		throw refuse('The file has an older schema: start this version on it once, and stop it.');
 	}
-	if (await hasData(trx)) throw new BackupError(HAS_DATA);
+	if (await hasData(trx)) throw refuse(HAS_DATA);
 	// Migrations schedule jobs; those of the file replace them.
 	await trx.deleteFrom('jobs').execute();
 	let rows = 0;

@@ -149,7 +149,7 @@ export function createSemaphore(permits = 1): () => Promise<() => void> {
 	};
 }
 
-/** Migrates the database to this version's schema. @throws UnusableDatabaseError */
+/** Migrates the database to this version's schema. @throws Refused */
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
 	const database = await connectDatabase(url, options);
 	try {

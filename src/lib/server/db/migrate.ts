@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from './database.ts';
 import * as migrations from './migrations/index.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -54,36 +55,29 @@ export interface AppliedMigration {
 	name: string;
 }
 
-/** The database belongs to another program, or to a version of Airtill that this one cannot follow. */
-export class UnusableDatabaseError extends Error {
-	override name = 'UnusableDatabaseError';
-}
-
 /** Starts the name of the first migration of the versions before the first release. */
 const UNRELEASED = '0001-initial';
 
-/** @param applied in order. @throws UnusableDatabaseError if they are not the first ones of this version */
+/** @param applied in order. @throws Refused if they are not the first ones of this version */
 export function schemaVersion(applied: readonly AppliedMigration[]): number {
 	const version = applied.at(-1)?.version ?? 0;
 	if (applied[0]?.name.startsWith(UNRELEASED)) {
-		throw new UnusableDatabaseError(
+		throw refuse(
 			'The database was made before the first release of Airtill and cannot be upgraded: start with an empty one.'
 		);
 	}
 	if (version > MIGRATIONS.length) {
-		throw new UnusableDatabaseError(
+		throw refuse(
 			`The database has schema version ${version}, this Airtill knows up to ${MIGRATIONS.length}. ` +
 				'Start the newer version again, or restore a backup from before the upgrade.'
 		);
 	}
 	const isOurs = applied.every(({ name }, index) => MIGRATIONS[index]?.name === name);
 	if (version > 0 && version === applied.length && isOurs) return version;
-	throw new UnusableDatabaseError(
-		'It is not a database of Airtill: its table schema_migrations lists other migrations.'
-	);
+	throw refuse('It is not a database of Airtill: its table schema_migrations lists other migrations.');
 }
 
-/** Names what `migrate` would apply. Changes nothing. @throws UnusableDatabaseError */
+/** Names what `migrate` would apply. Changes nothing. @throws Refused */
 export async function pendingMigrations({ db, kind }: Database): Promise<string[]> {
 	const names = MIGRATIONS.map(({ name }) => name);
 	const table =

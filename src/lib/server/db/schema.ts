@@ -1,6 +1,5 @@
-import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { AccessKind, WifiSecurity } from '#lib/domain/wifi.ts';
 import type { Generated } from 'kysely';
-import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 
 /**
  * The tables, the same on SQLite and PostgreSQL. Integers hold ids, money (minor units), instants (`*_at`, ms since
@@ -160,7 +159,7 @@ export interface RoutersTable {
 	disabled_by_owner: Generated<number>;
 	/** Closed for new orders until then; null, or in the past, if it is not. */
 	paused_until: Generated<number | null>;
-	/** When it sells, see domain/time/opening-hours.ts; null: always. */
+	/** When it sells, see domain/opening-hours.ts; null: always. */
 	opening_hours: Generated<string | null>;
 }
 

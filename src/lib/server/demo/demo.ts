@@ -1,4 +1,4 @@
-import { MAX_DURATION } from '#lib/domain/duration.ts';
+import { MAX_DURATION } from '#lib/domain/time.ts';
 import { DEMO_OWNER_EMAIL, findAccountByEmail } from '../accounts/accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';

@@ -7,7 +7,7 @@ import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
-import { AppError, Refusal } from '#lib/server/platform/errors.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 import type { Selectable } from 'kysely';
 import type { ApiKeysTable } from '#lib/server/db/schema.ts';
@@ -101,9 +101,9 @@ interface NewKey {
 	actor?: string;
 }
 
-export class KeyRefused extends Refusal<
-	'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created'
-> {}
+type KeyProblem = 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created';
+
+const refuseKey = (reason: KeyProblem, detail: string) => new Refused<KeyProblem>(reason, detail);
 
 const MAX_KEY_NAME = 100;
 /** Of an account. */
@@ -112,7 +112,7 @@ const DERIVED_BYTES = 64;
 /** The key with which the pages of this installation call its API. */
 export const PORTAL_KEY = `${OWN_PREFIX}portal`;
 
-/** Returns the key's text, which is not stored. @throws KeyRefused */
+/** Returns the key's text, which is not stored. @throws Refused */
 export async function createKey(context: ApiKeys, wanted: NewKey): Promise<string> {
 	const { database, clock, mode, audit } = context;
 	check(wanted, clock.now());
@@ -170,35 +170,35 @@ export async function isDerivedFrom(
 const derivedBytes = (secrets: Secrets, name: string) => secrets.deriveAll(`api-key:${name}`, DERIVED_BYTES);
 
 function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey, now: number): void {
-	if (name.trim() === '') throw new KeyRefused('name', 'Give the key a name.');
+	if (name.trim() === '') throw refuseKey('name', 'Give the key a name.');
 	if (name.length > MAX_KEY_NAME) {
-		throw new KeyRefused('name', `Use at most ${MAX_KEY_NAME} characters.`);
+		throw refuseKey('name', `Use at most ${MAX_KEY_NAME} characters.`);
 	}
 	if (name.startsWith(OWN_PREFIX)) {
-		throw new KeyRefused('name', `Names that start with ${OWN_PREFIX} are reserved. Choose another name.`);
+		throw refuseKey('name', `Names that start with ${OWN_PREFIX} are reserved. Choose another name.`);
 	}
 	if (formToken !== undefined && !/^[a-z]{28}$/.test(formToken)) {
-		throw new KeyRefused('form', 'This form is damaged. Open it again.');
+		throw refuseKey('form', 'This form is damaged. Open it again.');
 	}
 	if (scopes.some((scope) => !scopesOf(role).includes(scope))) {
-		throw new KeyRefused(
+		throw refuseKey(
 			'scopes',
 			`The role ${role} does not allow these scopes. Remove them or choose another role.`
 		);
 	}
 	if (expiresAt !== null && expiresAt <= now) {
-		throw new KeyRefused('expiry', 'This day has passed. Choose a later day.');
+		throw refuseKey('expiry', 'This day has passed. Choose a later day.');
 	}
 }
 
 async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now: number): Promise<void> {
 	const account = await findById(trx, 'accounts', accountId);
 	if (!account || !hasRole(account.role, role)) {
-		throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
+		throw refuseKey('role', `Keys of this account cannot have the role ${role}.`);
 	}
 	if (formToken !== undefined && (await hasForm(trx, accountId, formToken))) throw alreadyCreated();
 	if ((await countActive(trx, accountId, now)) >= MAX_ACTIVE_KEYS) {
-		throw new KeyRefused('too_many', `An account can have ${MAX_ACTIVE_KEYS} active keys. Revoke one first.`);
+		throw refuseKey('too_many', `An account can have ${MAX_ACTIVE_KEYS} active keys. Revoke one first.`);
 	}
 }
 
@@ -220,26 +220,25 @@ const rowOf = (
 	form_token: formToken ?? null
 });
 
-const alreadyCreated = () =>
-	new KeyRefused('already_created', 'This form was already sent and created a key.');
+const alreadyCreated = () => refuseKey('already_created', 'This form was already sent and created a key.');
 
 /** A key that another process revoked works at most this long. */
 const CACHE_MS = 5_000;
 const CACHE_SIZE = 10_000;
 const TOUCH_EVERY_MS = 60_000;
 
-/** @throws AppError `missing_api_key` or `invalid_api_key` */
+/** @throws Refused `missing_api_key` or `invalid_api_key` */
 export async function authenticateKey(context: ApiKeys, authorization: string | null): Promise<Caller> {
 	const header = authorization?.trim() ?? '';
 	const key = /^bearer /i.test(header) ? header.slice('bearer '.length).trim() : '';
 	if (key === '') {
-		throw new AppError('missing_api_key', 'Send the header "Authorization: Bearer <API_KEY>".');
+		throw new Refused('missing_api_key', 'Send the header "Authorization: Bearer <API_KEY>".');
 	}
 	const found = await knownKey(context, key);
 	const reason = refusalOf(found, context.clock.now());
 	if (!found || reason !== null) {
 		const detail = 'The API key is malformed, unknown, revoked or expired.';
-		throw new AppError('invalid_api_key', detail, { cause: reason });
+		throw new Refused('invalid_api_key', detail, { cause: reason });
 	}
 	await touch(context, found.row);
 	return found.caller;

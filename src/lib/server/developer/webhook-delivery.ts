@@ -3,7 +3,7 @@ import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById } from '#lib/server/db/queries.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 import { createHmac, randomBytes } from 'node:crypto';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/domain/time/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Fenced, FencedDatabase } from '#lib/server/jobs.ts';
 import { maskPhone } from '#lib/domain/phone.ts';

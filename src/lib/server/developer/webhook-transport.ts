@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import { MAX_URL_LENGTH } from '#lib/server/contract/webhooks.ts';
 import type { IncomingMessage } from 'node:http';
-import { NotAnswered, createAgents, sendRequest } from '#lib/server/platform/http-client.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
+import { createAgents, sendRequest } from '#lib/server/platform/http-client.ts';
 import {
-	AddressNotAllowed,
-	NameNotFound,
 	type Resolve,
 	guardedLookup,
 	resolveLocally,
+	isLookupFault,
 	resolvePublicly
 } from '#lib/server/platform/ssrf-lookup.ts';
-import { isPublicAddress } from '#lib/domain/ip-address.ts';
+import { isPublicAddress } from '#lib/domain/address.ts';
 
 /**
  * Rules for webhook URLs (wire format 5.5), checked at registration and before every attempt. Node looks up no name
@@ -187,9 +187,8 @@ async function readBeginning(answer: IncomingMessage): Promise<string> {
 }
 
 function classifyFailure(thrown: unknown): Failure {
-	const error = thrown instanceof NotAnswered ? thrown.cause : thrown;
-	if (error instanceof AddressNotAllowed) return 'address_not_allowed';
-	if (error instanceof NameNotFound) return 'name_not_found';
+	const error = thrown instanceof Unavailable ? thrown.cause : thrown;
+	if (error instanceof Unavailable && isLookupFault(error.reason)) return error.reason;
 	const code = error instanceof Error && 'code' in error ? String(error.code) : '';
 	if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(code)) {
 		return 'certificate_invalid';

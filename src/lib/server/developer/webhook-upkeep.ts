@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';

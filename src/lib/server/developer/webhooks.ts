@@ -18,7 +18,6 @@ import {
 import type { WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 import { eventBody } from '#lib/server/events.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
 import { eventId } from '#lib/server/platform/ids.ts';
 import {
 	formatBodyContext,
@@ -33,6 +32,7 @@ import {
 	formatSecretContext
 } from './webhook-delivery.ts';
 import { checkWebhookUrl, type UrlRules } from './webhook-transport.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 /** Endpoints of webhooks (Standard Webhooks 1.0) and their log. Every function finds only the account's own endpoints. */
 
@@ -57,7 +57,7 @@ const HEALTHY = {
  * secret stays and is not shown.
  * @param from the host of this request, and whether it came from this machine
  * @param remember stores the idempotent response in the transaction of its effect
- * @throws AppError `webhook_url_not_allowed | webhook_limit_reached`
+ * @throws Refused `webhook_url_not_allowed | webhook_limit_reached`
  */
 export async function registerWebhook(
 	context: Webhooks,
@@ -71,7 +71,7 @@ export async function registerWebhook(
 	// Whoever is on this machine can call its services anyway; others must not reach them through us.
 	const allowThisMachine = rules.allowThisMachine === true && from?.isLocal === true;
 	const refusal = checkWebhookUrl(wanted.url, { ...rules, ownHosts, allowThisMachine });
-	if (refusal !== null) throw new AppError('webhook_url_not_allowed', refusal);
+	if (refusal !== null) throw new Refused('webhook_url_not_allowed', refusal);
 	// A taken idempotency key fails every time.
 	return retryUniqueViolation(database, MAX_ATTEMPTS, () =>
 		database.transact(async (trx) => {
@@ -98,7 +98,7 @@ async function insertOrEnable(
 		return { created: false, body: formatWebhook(row, null) };
 	}
 	if ((await countRows(own)) >= MAX_ENDPOINTS) {
-		throw new AppError('webhook_limit_reached', `An account may have ${MAX_ENDPOINTS} webhooks.`);
+		throw new Refused('webhook_limit_reached', `An account may have ${MAX_ENDPOINTS} webhooks.`);
 	}
 	const secret = createWebhookSecret();
 	const row = await insertEndpoint(trx, {

@@ -14,7 +14,7 @@ import {
 import type { Gateways } from './gateways.ts';
 import { type RegisteredGateway, namesDevices, signsInBrowser } from './gateway-record.ts';
 import { adapterOf, startAddress } from './registry.ts';
-import { DAY_MS, HOUR_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, HOUR_MS } from '#lib/domain/time.ts';
 import { z } from 'zod';
 import { CAPTIVE_SESSION_ID_PATTERN, captiveSessionId } from '#lib/server/platform/ids.ts';
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';

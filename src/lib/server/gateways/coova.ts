@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import { checkSize, clientMacOf, field, problemOf, webAddressOf } from './fields.ts';
 import {

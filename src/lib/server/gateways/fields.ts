@@ -1,4 +1,4 @@
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseMac } from '#lib/domain/address.ts';
 import { type EntryProblem, EntryRefused, type EntryRequest } from './gateway.ts';
 
 /** Characters. No real redirect is longer. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { AccessKind } from '#lib/domain/wifi.ts';
 import type { PortalAddress } from './config-text.ts';
 import type { HttpOutcome, HttpRequest } from '../platform/http-client.ts';
 

@@ -1,4 +1,4 @@
-import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { AccessKind } from '#lib/domain/wifi.ts';
 import type { RegisteredGateway } from './gateway-record.ts';
 import type { Speed } from './gateway.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 import { checkSize, clientMacOf, decoded, field, problemOf, webAddressOf } from './fields.ts';
 import {
 	type ConfigContext,

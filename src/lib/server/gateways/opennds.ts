@@ -1,10 +1,10 @@
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { checkSize, clientMacOf, decoded, field, webAddressOf } from './fields.ts';
 import { type DeviceLogin, type Entry, EntryRefused, type GatewayAdapter } from './gateway.ts';
 import { registeredHost } from './captive-sessions.ts';
 import { openndsConfig } from './opennds-config.ts';
-import { MINUTE_MS } from '#lib/domain/time/time.ts';
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { openndsLimits } from './held-limits.ts';
 
 /**

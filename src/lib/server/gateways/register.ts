@@ -1,4 +1,4 @@
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { withoutNulls } from '../db/queries.ts';

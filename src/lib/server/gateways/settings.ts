@@ -1,4 +1,4 @@
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { isPublicAddress, normaliseMac } from '#lib/domain/address.ts';
 import { normaliseLoginHost } from './captive-sessions.ts';
 import { GATEWAY_KINDS, type GatewayCredentials, type GatewayKind, type GatewaySettings } from './gateway.ts';
 import { adapterOf } from './registry.ts';
@@ -7,7 +7,6 @@ import { withoutNulls } from '#lib/server/db/queries.ts';
 import type { RegisteredGateway } from './gateway-record.ts';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '#lib/domain/ip-address.ts';
 
 export const isSite = (text: string): boolean => SITE.test(text);
 

@@ -1,4 +1,4 @@
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseMac } from '#lib/domain/address.ts';
 import { checkSize, clientMacOf, field, webAddressOf } from './fields.ts';
 import {
 	type ConfigContext,
@@ -11,7 +11,7 @@ import {
 	Unavailable
 } from './gateway.ts';
 import { z } from 'zod';
-import { MINUTE_MS } from '#lib/domain/time/time.ts';
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { UNSEEN_BYTES } from './held-limits.ts';
 import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';

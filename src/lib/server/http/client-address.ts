@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { networksOfIp, normaliseIp } from '#lib/domain/ip-address.ts';
+import { networksOfIp, normaliseIp } from '#lib/domain/address.ts';
 import type { Base } from '../base.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { MAX_BODY_BYTES, readBody } from './read-body.ts';
-import { AppError } from '../platform/errors.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 export const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
 
@@ -21,7 +21,7 @@ export async function limitForm(event: RequestEvent): Promise<boolean> {
 		event.request = new Request(request, { body: Buffer.from(await readBody(request, MAX_BODY_BYTES)) });
 		return true;
 	} catch (error) {
-		if (error instanceof AppError && error.code === 'body_too_large') return false;
+		if (error instanceof Refused && error.reason === 'body_too_large') return false;
 		// The page reports an incomplete form.
 		return true;
 	}

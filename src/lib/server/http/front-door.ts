@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { networksOfIp, normaliseIp, isPublicAddress } from '#lib/domain/ip-address.ts';
+import { isPublicAddress, networksOfIp, normaliseIp } from '#lib/domain/address.ts';
 import { directionOf, isLocale, LOCALES, type Locale } from '#lib/i18n/locales.ts';
 import { isEnglishOnly, splitLanguage } from '#lib/i18n/path.ts';
 import * as m from '#lib/i18n/messages.js';

@@ -1,9 +1,9 @@
-import { AppError } from '#lib/server/platform/errors.ts';
 import { waitOutside } from './turns.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/** Reads a body of at most `maxBytes`. @throws AppError `body_too_large | invalid_json` */
+/** Reads a body of at most `maxBytes`. @throws Refused `body_too_large | invalid_json` */
 export const readBody = (request: Request, maxBytes: number): Promise<Uint8Array> =>
 	waitOutside(readAll(request, maxBytes));
 
@@ -24,13 +24,13 @@ async function readAll(request: Request, maxBytes: number): Promise<Uint8Array> 
 }
 
 export const tooLarge = (maxBytes: number) =>
-	new AppError('body_too_large', `Send at most ${maxBytes} bytes.`);
+	new Refused('body_too_large', `Send at most ${maxBytes} bytes.`);
 
 /** The sender disconnected or sent invalid framing. */
-export const brokeOff = () => new AppError('invalid_json', 'The body is incomplete.');
+export const brokeOff = () => new Refused('invalid_json', 'The body is incomplete.');
 
 /** adapter-node enforces its BODY_SIZE_LIMIT while the body is read. */
 function unread(error: unknown): never {
 	const isTooLarge = typeof error === 'object' && error !== null && 'status' in error && error.status === 413;
-	throw isTooLarge ? new AppError('body_too_large', 'The body is too large.') : brokeOff();
+	throw isTooLarge ? new Refused('body_too_large', 'The body is too large.') : brokeOff();
 }

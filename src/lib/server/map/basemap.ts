@@ -6,6 +6,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { bytesToHeader, TileType } from 'pmtiles';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../platform/log.ts';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 type BasemapFacts =
 	| ({ kind: 'pmtiles'; attribution: string } & Pick<Archive, 'version' | 'bounds' | 'maxZoom'>)
@@ -43,9 +44,6 @@ export interface Archive {
 	bytes: number;
 }
 
-/** Browsers cannot draw the file as a map. */
-export class NotAnArchive extends Error {}
-
 const HEADER_BYTES = 127;
 const MAGIC = 'PMTiles';
 const VERSION = 3;
@@ -69,7 +67,7 @@ async function openFile(path: string): Promise<OpenFile> {
 	}
 }
 
-/** @throws NotAnArchive, or the system's error if the file cannot be read */
+/** @throws Refused if browsers cannot draw it as a map, or the system's error if the file cannot be read */
 export async function readArchive(path: string): Promise<Archive> {
 	const { handle, bytes, version } = await openFile(path);
 	try {
@@ -83,21 +81,21 @@ export async function readArchive(path: string): Promise<Archive> {
 
 function headerOf(start: Uint8Array<ArrayBuffer>, bytes: number): Omit<Archive, 'version' | 'bytes'> {
 	const magic = Buffer.from(start.subarray(0, MAGIC.length)).toString('latin1');
-	if (start.length < HEADER_BYTES || magic !== MAGIC) throw new NotAnArchive('it is no PMTiles file');
+	if (start.length < HEADER_BYTES || magic !== MAGIC) throw refuse('it is no PMTiles file');
 	if (start[MAGIC.length] !== VERSION) {
-		throw new NotAnArchive(`it is PMTiles version ${start[MAGIC.length]}, and version ${VERSION} is needed`);
+		throw refuse(`it is PMTiles version ${start[MAGIC.length]}, and version ${VERSION} is needed`);
 	}
 	const header = bytesToHeader(start.slice().buffer);
 	if (header.tileType !== TileType.Mvt) {
 		const kind = TileType[header.tileType] ?? 'of an unknown kind';
-		throw new NotAnArchive(`its tiles are ${kind}, not vector tiles (MVT)`);
+		throw refuse(`its tiles are ${kind}, not vector tiles (MVT)`);
 	}
 	const end = header.tileDataOffset + (header.tileDataLength ?? 0);
-	if (end > bytes) throw new NotAnArchive(`it is cut off: ${bytes} of ${end} bytes are there`);
+	if (end > bytes) throw refuse(`it is cut off: ${bytes} of ${end} bytes are there`);
 	const { minLat, minLon, maxLat, maxLon, minZoom, maxZoom } = header;
 	const isArea = -90 <= minLat && minLat < maxLat && maxLat <= 90;
 	if (!isArea || !(-180 <= minLon && minLon < maxLon && maxLon <= 180)) {
-		throw new NotAnArchive('its bounds are not an area of the globe');
+		throw refuse('its bounds are not an area of the globe');
 	}
 	return { bounds: [minLat, minLon, maxLat, maxLon], minZoom, maxZoom };
 }

@@ -1,5 +1,5 @@
 import { DELETED_NUMBER, searchedDigits } from '#lib/domain/phone.ts';
-import { plainText } from '#lib/domain/typed-text.ts';
+import { plainText } from '#lib/domain/text.ts';
 import { type Sessions, asOfNow } from '../billing/sessions.ts';
 import type { Payments } from '../billing/payments.ts';
 import type { Operators } from '../billing/operators/registry.ts';

@@ -1,10 +1,12 @@
 import {
 	ACCESS_KINDS,
+	type AccessKind,
+	MAX_WIFI_PASSWORD,
+	MIN_WIFI_PASSWORD,
 	hasNetworkPassword,
 	isWifiPassword,
-	type AccessKind
-} from '#lib/domain/access-kind.ts';
-import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
+	wifiPasswordProblem
+} from '#lib/domain/wifi.ts';
 import type { Author } from '#lib/server/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Queries } from '#lib/server/db/database.ts';

@@ -1,5 +1,5 @@
-import { dataMb } from '#lib/domain/data-limit.ts';
-import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
+import { dataMb } from '#lib/domain/offers.ts';
+import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import type { Base } from '#lib/server/base.ts';
 import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 import {

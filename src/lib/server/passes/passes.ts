@@ -1,4 +1,4 @@
-import { dataLeft, leastMs } from '../../domain/data-limit.ts';
+import { dataLeft, leastMs } from '../../domain/offers.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { binder } from '../platform/bind.ts';

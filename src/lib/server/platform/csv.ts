@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { parse as parseAtOnce } from 'csv-parse/sync';
+import { refuse } from '#lib/server/platform/errors.ts';
 
 interface CsvReader {
 	/** Skips the lines before the first that it accepts; if there is none, the first line is the header. Default: the first line. */
@@ -9,21 +10,6 @@ interface CsvReader {
 	/** `cells` has one cell per column; `line` (from 1) is the first line of the row. */
 	row(cells: string[], line: number): void;
 	problem(line: number, reason: string): void;
-}
-
-/** Of the first line (`columns`), of the bytes, or of a row. */
-type CsvFault = 'columns' | 'encoding' | 'row';
-
-/** The whole file is refused. */
-export class CsvFileError extends Error {
-	readonly fault: CsvFault;
-	readonly lines: readonly number[];
-
-	constructor(message: string, fault: CsvFault = 'columns', lines: readonly number[] = []) {
-		super(message);
-		this.fault = fault;
-		this.lines = lines;
-	}
 }
 
 type Chunks = Iterable<Buffer> | AsyncIterable<Buffer>;
@@ -38,7 +24,7 @@ const HEAD_CHARACTERS = 16 * 1024;
  * Reads a CSV file (RFC 4180) row by row. Skips empty lines and turns line breaks in cells into LF. The delimiter is the
  * one that divides the header into the most cells; a first line "sep=;" of a spreadsheet may precede it.
  * @param chunks the bytes of the file, for example a stream
- * @throws CsvFileError for a file that is empty or not in UTF-8, and for broken quotation marks, which hide the ends of
+ * @throws Refused for a file that is empty or not in UTF-8, and for broken quotation marks, which hide the ends of
  * rows
  */
 export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> {
@@ -80,9 +66,9 @@ export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> 
 	} catch (error) {
 		if (!(error instanceof CsvError)) throw error;
 		const line = lastLine + 1;
-		throw new CsvFileError(`Line ${line}: ${reasonOf(error)}.`, 'row', [line]);
+		throw refuse(`Line ${line}: ${reasonOf(error)}.`);
 	}
-	if (first === null) throw new CsvFileError('The file is empty; its first line must name the columns.');
+	if (first === null) throw refuse('The file is empty; its first line must name the columns.');
 	if (width === null) reader.header(first);
 }
 
@@ -137,7 +123,7 @@ async function* textOf(chunks: Chunks): AsyncGenerator<string> {
 		yield withLineFeeds(held + decoder.decode());
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
-		throw new CsvFileError('The file is not in UTF-8; save it as CSV in UTF-8.', 'encoding');
+		throw refuse('The file is not in UTF-8; save it as CSV in UTF-8.');
 	}
 }
 

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
-import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets, hmac, type Secrets } from '#lib/server/platform/secrets.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 export type SortValues<Id = number | string> = readonly [number, Id];
 
@@ -37,11 +37,11 @@ export function createCursors(secrets: Secrets) {
 			Buffer.from(JSON.stringify({ v: 1, k: sortValues, f: signatures(sortValues, filters)[0] })).toString(
 				'base64url'
 			),
-		/** `filters` name the list and with it the type of its ids. @throws AppError `invalid_cursor` */
+		/** `filters` name the list and with it the type of its ids. @throws Refused `invalid_cursor` */
 		decode<Id extends number | string = number>(cursor: string, filters: readonly unknown[]): SortValues<Id> {
 			const content = read(cursor);
 			if (!content || !signatures(content.k, filters).some((one) => equalSecrets(content.f, one))) {
-				throw new AppError('invalid_cursor');
+				throw new Refused('invalid_cursor');
 			}
 			return content.k as SortValues<number | string> as SortValues<Id>;
 		}

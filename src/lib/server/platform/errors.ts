@@ -1,68 +1,102 @@
 import { PROBLEMS, type ProblemCode, type ProblemItem } from '../contract/problems.ts';
 
-/** Reports a broken rule to the caller. Any other error is a bug and becomes a 500. */
-export class AppError extends Error {
-	readonly code: ProblemCode;
-	readonly status: number;
-	readonly extensions: Readonly<Record<string, unknown>>;
-	readonly items: readonly ProblemItem[] | null;
-
-	/** @param detail default: the one in the documentation of the code */
-	constructor(
-		code: ProblemCode,
-		detail: string = PROBLEMS[code].detail,
-		options: { extensions?: Record<string, unknown>; items?: ProblemItem[]; cause?: unknown } = {}
-	) {
-		super(detail, { cause: options.cause });
-		this.code = code;
-		this.status = PROBLEMS[code].status;
-		this.extensions = options.extensions ?? {};
-		this.items = options.items ?? null;
-	}
-}
-
-export function validationFailed(items: ProblemItem[]): AppError {
-	const detail = items.length === 1 ? '1 field is invalid.' : `${items.length} fields are invalid.`;
-	return new AppError('validation_failed', detail, { items });
-}
-
-/** Refuses a change, with a message for the person. */
-export class Refusal<Reason extends string> extends Error {
-	readonly reason: Reason;
-
-	constructor(reason: Reason, message: string = reason) {
-		super(message);
-		this.reason = reason;
-	}
-}
-
 export interface FieldProblem {
-	/** The command-line option, without leading hyphens. */
+	/** The name of a form's field or of a command-line option. */
 	field: string;
 	reason: string;
 }
 
 export type Report = (field: string, reason: string) => void;
 
-/** Refuses input. Lists every wrong field with the reason. */
-export class InputError extends Error {
-	readonly problems: readonly FieldProblem[];
+interface Details {
+	/** Every wrong field. */
+	fields?: readonly FieldProblem[];
+	/** The same, by the places in a request of the API. */
+	items?: readonly ProblemItem[];
+	/** More members of the API's answer. */
+	extensions?: Readonly<Record<string, unknown>>;
+	cause?: unknown;
+}
 
-	constructor(problems: readonly FieldProblem[]) {
-		super(problems.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
-		this.problems = problems;
+/**
+ * Refuses what the caller wants. `reason` is stable, by default a code of the API; the message is for people.
+ * Any other error, but Unavailable, is a bug.
+ */
+export class Refused<Reason extends string = ProblemCode> extends Error {
+	/** src/server.js, which cannot import the class, shows the message only. */
+	override name = 'Refused';
+	readonly reason: Reason;
+	readonly fields: readonly FieldProblem[];
+	readonly items: readonly ProblemItem[] | null;
+	readonly extensions: Readonly<Record<string, unknown>>;
+
+	/** NoInfer: a mistyped code of the API is an error of types. */
+	constructor(reason: NoInfer<Reason>, message?: string, details: Details = {}) {
+		const { fields = [], items = null, extensions = {}, cause } = details;
+		super(message ?? findProblem(reason)?.detail ?? reason, { cause });
+		this.reason = reason;
+		this.fields = fields;
+		this.items = items;
+		this.extensions = extensions;
+	}
+
+	/** Of HTTP. */
+	get status(): number {
+		return findProblem(this.reason)?.status ?? 400;
 	}
 }
 
-/** Returns the result of work, or its error of this kind. Any other error is thrown. */
-export async function attempt<T, E extends Error>(
-	kind: abstract new (...args: never[]) => E,
-	work: () => T | Promise<T>
-): Promise<T | E> {
+export class NotFound<Reason extends string = ProblemCode> extends Refused<Reason> {}
+
+export class Forbidden<Reason extends string = ProblemCode> extends Refused<Reason> {}
+
+/** Something that we depend on did not answer, or not usably. */
+export class Unavailable extends Error {
+	readonly reason: string;
+	/** false: nothing was sent. */
+	readonly sent: boolean;
+	/** When to ask again; null if unknown. */
+	readonly waitSeconds: number | null;
+
+	constructor(
+		message: string,
+		details: { reason?: string; sent?: boolean; waitSeconds?: number; cause?: unknown } = {}
+	) {
+		super(message, { cause: details.cause });
+		this.reason = details.reason ?? 'unavailable';
+		this.sent = details.sent ?? true;
+		this.waitSeconds = details.waitSeconds ?? null;
+	}
+}
+
+/** Refuses a file, a setting or a command for a reason that only people read. */
+export const refuse = (message: string, details: Pick<Details, 'cause'> = {}) =>
+	new Refused<'refused'>('refused', message, details);
+
+/** Refuses input, with every wrong field. */
+export const refuseFields = (...fields: FieldProblem[]) =>
+	new Refused<'input'>('input', fields.map(({ field, reason }) => `${field}: ${reason}`).join('\n'), {
+		fields
+	});
+
+export function validationFailed(items: readonly ProblemItem[]): Refused {
+	const detail = items.length === 1 ? '1 field is invalid.' : `${items.length} fields are invalid.`;
+	return new Refused('validation_failed', detail, { items });
+}
+
+const findProblem = (reason: string) =>
+	Object.hasOwn(PROBLEMS, reason) ? PROBLEMS[reason as ProblemCode] : null;
+
+/** Is it an answer of the API? */
+export const isProblem = (error: unknown): error is Refused =>
+	error instanceof Refused && findProblem(String(error.reason)) !== null;
+
+/** Returns the result of work, or why it was refused. */
+export async function attempt<T>(work: () => T | Promise<T>): Promise<T | Refused<string>> {
 	try {
 		return await work();
 	} catch (error) {
-		if (error instanceof kind) return error;
+		if (error instanceof Refused) return error as Refused<string>;
 		throw error;
 	}
 }
@@ -71,4 +105,13 @@ export async function attempt<T, E extends Error>(
 export function messageOf(error: unknown): string {
 	if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
 	return error instanceof Error ? error.message : String(error);
+}
+
+/** @deprecated until billing, access and gateways throw the classes above. */
+export const AppError = Refused;
+export type AppError = Refused;
+export class InputError extends Refused<'input'> {
+	constructor(fields: readonly FieldProblem[]) {
+		super('input', refuseFields(...fields).message, { fields });
+	}
 }

@@ -5,7 +5,8 @@ import https from 'node:https';
 import { type LookupFunction, type Socket, isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
-import { isPublicAddress } from '#lib/domain/ip-address.ts';
+import { isPublicAddress } from '#lib/domain/address.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
 import { type Resolve, guardedLookup } from '#lib/server/platform/ssrf-lookup.ts';
 
 export interface HttpRequest {
@@ -40,23 +41,13 @@ export function createAgents(options: https.AgentOptions & { lookup?: LookupFunc
 	return { ...agents, destroy };
 }
 
-/** A request without a response. `sent: false`: there was no connection, so no byte of it was sent. */
-export class NotAnswered extends Error {
-	readonly sent: boolean;
-
-	constructor(sent: boolean, cause: unknown) {
-		super('no response', { cause });
-		this.sent = sent;
-	}
-}
-
 const connected = new WeakSet<Socket>();
 
 /**
  * Sends one request; returns the response without its body, which the caller must read or destroy. Skips interim responses
  * (RFC 9110, 15.2) as node:http does; undici 8 breaks the connection at a 100 that it has not asked for.
  * @param limits.signal ends the request, and the response
- * @throws NotAnswered
+ * @throws Unavailable with its cause; `sent: false`: there was no connection, so no byte of it was sent
  */
 export async function sendRequest(
 	agents: Agents,
@@ -82,7 +73,10 @@ export async function sendRequest(
 				sent = true;
 			};
 			if (connected.has(socket)) return ready();
-			connecting = setTimeout(() => request.destroy(new ConnectTimeout()), connectMs);
+			connecting = setTimeout(
+				() => request.destroy(new Unavailable('no connection in time', { reason: 'timeout' })),
+				connectMs
+			);
 			socket.once(isSecure ? 'secureConnect' : 'connect', ready);
 		});
 		request.end(body);
@@ -93,14 +87,10 @@ export async function sendRequest(
 			request.once('close', () => reject(new Error('closed without a response')));
 		});
 	} catch (error) {
-		throw new NotAnswered(sent, error);
+		throw new Unavailable('no response', { sent, cause: error });
 	} finally {
 		clearTimeout(connecting);
 	}
-}
-
-class ConnectTimeout extends Error {
-	readonly code = 'ETIMEDOUT';
 }
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
@@ -139,8 +129,8 @@ export function createHttpClient({
 			const text = textOf(await wholeBody(answer));
 			return { kind: 'response', status: answer.statusCode ?? 0, headers: Object.fromEntries(names), text };
 		} catch (error) {
-			const sent = !(error instanceof NotAnswered) || error.sent;
-			const why = error instanceof NotAnswered ? error.cause : error;
+			const sent = !(error instanceof Unavailable) || error.sent;
+			const why = error instanceof Unavailable ? (error.cause ?? error) : error;
 			const cause = limit.aborted ? 'timeout' : causeOf(why);
 			return { kind: 'failure', cause, sent, untrusted: isUntrusted(why) };
 		}
@@ -154,14 +144,12 @@ export function createHttpClient({
 	};
 }
 
-class TooLarge extends Error {}
-
 async function wholeBody(answer: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	let length = 0;
 	for await (const chunk of answer as AsyncIterable<Buffer>) {
 		length += chunk.length;
-		if (length > MAX_BODY_BYTES) throw new TooLarge();
+		if (length > MAX_BODY_BYTES) throw new Unavailable('too large', { reason: 'too_large' });
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks);
@@ -215,6 +203,7 @@ const isUntrusted = (error: unknown): boolean =>
 	/^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(codeOf(error));
 
 function causeOf(error: unknown): 'timeout' | 'network' | 'too_large' {
-	if (error instanceof TooLarge) return 'too_large';
-	return codeOf(error) === 'ETIMEDOUT' ? 'timeout' : 'network';
+	if (error instanceof Unavailable && error.reason === 'too_large') return error.reason;
+	const isLate = error instanceof Unavailable ? error.reason === 'timeout' : codeOf(error) === 'ETIMEDOUT';
+	return isLate ? 'timeout' : 'network';
 }

@@ -1,5 +1,6 @@
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
+import { Unavailable } from './errors.ts';
 
 export interface Address {
 	address: string;
@@ -8,8 +9,13 @@ export interface Address {
 
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
-export class AddressNotAllowed extends Error {}
-export class NameNotFound extends Error {}
+type LookupFault = 'address_not_allowed' | 'name_not_found';
+
+export const isLookupFault = (reason: string): reason is LookupFault =>
+	reason === 'address_not_allowed' || reason === 'name_not_found';
+
+const fail = (reason: LookupFault, cause?: unknown) =>
+	new Unavailable(reason, { reason, sent: false, cause });
 
 /**
  * Creates a lookup for `net.connect` that checks every address of a name at each connect (DNS rebinding). One address
@@ -20,14 +26,14 @@ export function guardedLookup(resolve: Resolve, isAllowed: (address: string) => 
 		resolve(hostname).then(
 			(addresses) => {
 				const [first] = addresses;
-				if (!first) return callback(new NameNotFound('The name has no address'), '', 0);
+				if (!first) return callback(fail('name_not_found'), '', 0);
 				if (!addresses.every(({ address }) => isAllowed(address))) {
-					return callback(new AddressNotAllowed('An address of the name is not allowed'), '', 0);
+					return callback(fail('address_not_allowed'), '', 0);
 				}
 				if (options.all) callback(null, addresses);
 				else callback(null, first.address, first.family);
 			},
-			(cause: unknown) => callback(new NameNotFound('The name cannot be resolved', { cause }), '', 0)
+			(cause: unknown) => callback(fail('name_not_found', cause), '', 0)
 		);
 	};
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { PaymentBody, PaymentListBody, PaymentStartBody } from '../contract/payment.ts';
 import type { RouterBody, RouterListBody, routerListQuery } from '../contract/router.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
-import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
+import { wifiQrText } from '#lib/domain/wifi.ts';
 import { waitOutside } from '../http/turns.ts';
 import { DEVICE_HEADER, writeDevice, type RedirectedDevice } from '../http/redirected-device.ts';
 import type { Clock } from '../platform/clock.ts';

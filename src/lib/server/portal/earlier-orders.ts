@@ -7,7 +7,7 @@
  */
 import { toMajor } from '#lib/domain/money.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
-import { HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
+import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import { ApiProblem, ApiUnavailable, type ApiClient } from './api-client.ts';

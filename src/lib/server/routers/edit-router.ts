@@ -1,13 +1,13 @@
-import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
-import { endOfDay } from '#lib/domain/time/opening-hours.ts';
+import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/time.ts';
+import { endOfDay } from '#lib/domain/opening-hours.ts';
 import { type Author, accountActor } from '../audit.ts';
 import type { Tx } from '../db/database.ts';
 import { type Routers, buildBody, findChangeableRouter, findRouter, isPaused } from './routers.ts';
-import { type FieldProblem, InputError, validationFailed } from '../platform/errors.ts';
+import { type FieldProblem, validationFailed, refuseFields, Refused } from '../platform/errors.ts';
 import { type RouterTexts, type StatedFields, nameAfter, readRouterFields } from './router-fields.ts';
 import * as store from './store.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
-import { withoutHidden } from '#lib/domain/plain-text.ts';
+import { withoutHidden } from '#lib/domain/text.ts';
 import type { RouterBody } from '../contract/router.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 
@@ -19,14 +19,14 @@ export interface NamedRouter {
 	fallbackName: string;
 }
 
-/** @throws InputError with every wrong field */
+/** @throws Refused with every wrong field */
 function readFields(texts: RouterTexts, { maxPrice }: Routers['config'], currency: string): StatedFields {
 	const problems: FieldProblem[] = [];
 	const report = (field: string, reason: string) => void problems.push({ field, reason });
 	const refuseCut = (field: string, how: string) => report(field, `too long: it would be ${how}`);
 	const fields = readRouterFields(texts, { currency, maxPrice }, report, refuseCut);
 	if (fields.name === '') report('name', 'give a name, or leave it out');
-	if (problems.length > 0) throw new InputError(problems);
+	if (problems.length > 0) throw refuseFields(...problems);
 	return fields;
 }
 
@@ -53,7 +53,7 @@ export const MAX_UNCONNECTED_ROUTERS = 20;
  * Adds one router of an owner.
  * @param formKey of the owner's form: the same form adds one router, however often it is sent. The router is disabled
  * until its owner enables it, so that no buyer finds it half ready
- * @throws InputError with every wrong field; field `limit` if the owner has MAX_UNCONNECTED_ROUTERS
+ * @throws Refused with every wrong field; field `limit` if the owner has MAX_UNCONNECTED_ROUTERS
  */
 export function createOwnedRouter(
 	context: Routers,
@@ -100,14 +100,14 @@ async function findAdded(
 	const added = (await store.byExternalIds(trx, ownerAccountId, [externalId])).get(externalId);
 	if (added || (await store.countUnconnected(trx, ownerAccountId)) < MAX_UNCONNECTED_ROUTERS) return added;
 	const reason = `${MAX_UNCONNECTED_ROUTERS} routers of this account are not connected; connect one first`;
-	throw new InputError([{ field: 'limit', reason }]);
+	throw refuseFields({ field: 'limit', reason });
 }
 
 /**
  * Changes the given fields. The price and the access have rules of their own: changePrice, passes/access-kinds.ts.
  * @returns the names of the changed fields
- * @throws AppError `router_not_found`
- * @throws InputError with every wrong field
+ * @throws Refused `router_not_found`
+ * @throws Refused with every wrong field
  */
 export function changeRouterFields(
 	context: Routers,
@@ -139,7 +139,7 @@ const MARKS = {
 /**
  * @param isOwner false for an administrator, who can take over what an owner has disabled
  * @returns false if an administrator has disabled the router, so that its owner cannot enable it
- * @throws AppError `router_not_found`
+ * @throws Refused `router_not_found`
  */
 export function markRouter(
 	context: Routers,
@@ -166,7 +166,7 @@ export function markRouter(
 /**
  * Closes a router for the rest of its business day, or opens it again. It stays in all lists; running time and payments
  * on their way do not change; later money is refunded.
- * @throws AppError `router_not_found`
+ * @throws Refused `router_not_found`
  */
 export function pauseRouter(
 	context: Routers,
@@ -209,22 +209,11 @@ export async function recordForOwner(
 
 type Changed = Record<'before' | 'after', Readonly<Record<string, unknown>>>;
 
-/** The price has changed since the caller saw it. */
-export class PriceMoved extends Error {
-	/** The current price in major units. */
-	readonly price: number;
-
-	constructor(price: number) {
-		super(`The price has changed to ${price}.`);
-		this.price = price;
-	}
-}
-
 /**
  * Running sessions keep their price.
  * @param seen price that the caller has seen; nothing is set if it has changed
- * @throws AppError `router_not_found | not_router_owner | validation_failed`
- * @throws PriceMoved
+ * @throws Refused `router_not_found | not_router_owner | validation_failed`
+ * @throws Refused `price_moved` with the current price in major units
  */
 export async function changePrice(
 	context: Routers,
@@ -242,7 +231,11 @@ export async function changePrice(
 		if (priceMinor === null) throw new Error(`Price ${price} does not fit ${router.currency}`);
 		if (priceMinor === router.price_minor) return router;
 		const current = toMajor(router.price_minor, router.currency);
-		if (seen !== undefined && seen !== current) throw new PriceMoved(current);
+		if (seen !== undefined && seen !== current) {
+			throw new Refused<'price_moved'>('price_moved', `The price is now ${current}.`, {
+				extensions: { price: current }
+			});
+		}
 		const { accountId, keyId, personId = accountId } = caller;
 		const now = clock.now();
 		await store.recordPrices(trx, [{ router, priceMinor, accountId: personId, keyId, now }]);

@@ -1,5 +1,5 @@
 import { sha256 } from '../platform/secrets.ts';
-import { CsvFileError, readCsv } from '../platform/csv.ts';
+import { readCsv } from '../platform/csv.ts';
 import {
 	MAX_NAME_CHARACTERS,
 	type PriceRules,
@@ -15,7 +15,7 @@ import { type NamedRouter, buildRow, chooseAccess } from './edit-router.ts';
 import { type Offers, findUnheldOffer } from '../offers.ts';
 import type { Base } from '../base.ts';
 import type { Tx } from '../db/database.ts';
-import { type FieldProblem, InputError } from '../platform/errors.ts';
+import { type FieldProblem, refuse, refuseFields } from '../platform/errors.ts';
 import { parseOffers } from './offers.ts';
 
 export const IMPORT_FIELDS = ['id', ...ROUTER_FIELDS] as const;
@@ -50,7 +50,7 @@ const DERIVED_ID_CHARACTERS = 32;
  * @param chunks UTF-8, with or without byte order mark
  * @param onProblem receives the bad rows
  * @returns the routers of the valid rows, notes about corrections to them, and the number of bad rows
- * @throws CsvFileError if the whole file is unusable, for example if a column is missing
+ * @throws Refused if the whole file is unusable, for example if a column is missing
  */
 export async function readRouters(
 	chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
@@ -99,9 +99,9 @@ function columnsByName(header: string[], priceMinor: number | null): ColumnMap {
 		if (column !== undefined) map.set(field, column);
 	}
 	const missing = NEEDED_FIELDS.filter((field) => !map.has(field));
-	if (missing.length > 0) throw new CsvFileError(`The file has no column ${missing.join(', ')}.`);
+	if (missing.length > 0) throw refuse(`The file has no column ${missing.join(', ')}.`);
 	if (priceMinor === null && !map.has('price')) {
-		throw new CsvFileError('The file has no column price. Enter a price for all its routers.');
+		throw refuse('The file has no column price. Enter a price for all its routers.');
 	}
 	return map;
 }
@@ -112,12 +112,10 @@ function columnIndexes(map: ColumnMap, header: string[]): Map<ImportField, numbe
 	for (const [field, column] of map) {
 		const index = columns.indexOf(column);
 		if (index === -1) {
-			throw new CsvFileError(
-				`The file has no column "${column}" (for ${field}). Its columns: ${columns.join(', ')}.`
-			);
+			throw refuse(`The file has no column "${column}" (for ${field}). Its columns: ${columns.join(', ')}.`);
 		}
 		if (columns.includes(column, index + 1)) {
-			throw new CsvFileError(`The file has more than one column "${column}" (for ${field}).`);
+			throw refuse(`The file has more than one column "${column}" (for ${field}).`);
 		}
 		columnOf.set(field, index);
 	}
@@ -208,29 +206,25 @@ interface ImportResult {
 	unchanged: number;
 }
 
-/** Returns the result of an import that stores nothing. @throws InputError as `importRouters` does */
+/** Returns the result of an import that stores nothing. @throws Refused as `importRouters` does */
 export async function previewImport(...[context, ownerId, routers]: Parameters<typeof importRouters>) {
-	const finish = (_trx: Tx, result: ImportResult) => Promise.reject(new RolledBack(result));
+	const rollBack = new Error('The import was a preview');
+	let preview: ImportResult | null = null;
+	const finish = (_trx: Tx, result: ImportResult) => {
+		preview = result;
+		return Promise.reject(rollBack);
+	};
 	try {
 		return await importRouters(context, ownerId, routers, finish);
 	} catch (problem) {
-		if (problem instanceof RolledBack) return problem.result;
+		if (problem === rollBack && preview) return preview;
 		throw problem;
-	}
-}
-
-class RolledBack extends Error {
-	readonly result: ImportResult;
-
-	constructor(result: ImportResult) {
-		super('The import was a preview');
-		this.result = result;
 	}
 }
 
 /**
  * Stores all routers or none. Safe to repeat, and to run beside another import of the same routers.
- * @throws InputError if offers of known routers do not fit the new values
+ * @throws Refused if offers of known routers do not fit the new values
  * @param finish joins the transaction when all routers are stored
  */
 export async function importRouters(
@@ -277,7 +271,7 @@ async function importChunk(
 		const payment_methods = row?.payment_methods ?? JSON.stringify(config.paymentMethods);
 		rows.push({ ...buildRow(router, row, now), external_id, owner_account_id, payment_methods });
 	}
-	if (problems.length > 0) throw new InputError(problems);
+	if (problems.length > 0) throw refuseFields(...problems);
 	if (rows.length > 0) await store.upsertImported(trx, rows);
 	await store.recordPrices(trx, prices);
 }

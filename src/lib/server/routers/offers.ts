@@ -1,9 +1,8 @@
-import { chargeable, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
-import { durationSeconds } from '#lib/domain/duration.ts';
+import { type AmountRule, chargeable, offeredMethods } from '#lib/domain/payment-methods.ts';
+import { durationSeconds } from '#lib/domain/time.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import { offeredMethods } from '#lib/domain/payment-methods/payment-method-guess.ts';
-import { limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
-import { isOnSale, type SaleHours } from '#lib/domain/time/opening-hours.ts';
+import { type Limit, limitsOf } from '#lib/domain/offers.ts';
+import { type SaleHours, isOnSale } from '#lib/domain/opening-hours.ts';
 import type { OfferBody } from '../contract/offer.ts';
 import type { Base } from '../base.ts';
 import type { Operators } from '../billing/operators/registry.ts';

@@ -1,7 +1,7 @@
-import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
+import { ACCESS_KINDS } from '#lib/domain/wifi.ts';
 import { currencyExponent, describeFault, readAmount, toMajor } from '#lib/domain/money.ts';
-import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
-import { parseHours } from '#lib/domain/time/opening-hours.ts';
+import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
+import { parseHours } from '#lib/domain/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
 import type { RouterRow } from './store.ts';
 

@@ -4,17 +4,17 @@ import type { Branding } from '../branding.ts';
 import { type OffersContext, listAmountRules, listOffers } from './offers.ts';
 import * as store from './store.ts';
 import type { RouterRow } from './store.ts';
-import { type AccessKind, hasNetworkPassword } from '#lib/domain/access-kind.ts';
-import { nextOpen } from '#lib/domain/time/opening-hours.ts';
+import { type AccessKind, hasNetworkPassword } from '#lib/domain/wifi.ts';
+import { nextOpen } from '#lib/domain/opening-hours.ts';
 import type { RouterBody } from '../contract/router.ts';
 import type { Config } from '../config/config.ts';
 import { z } from 'zod';
-import { isAnyAmount } from '#lib/domain/payment-methods/chargeable.ts';
+import { isAnyAmount } from '#lib/domain/payment-methods.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { isoTime } from '../platform/clock.ts';
 import { cutPage } from '../db/queries.ts';
-import { AppError } from '../platform/errors.ts';
 import { boxesAround, byDistance, distanceMetres } from '#lib/domain/geo.ts';
+import { NotFound, Forbidden } from '#lib/server/platform/errors.ts';
 
 export type { RouterRow } from './store.ts';
 
@@ -197,16 +197,16 @@ interface RouterQuery {
 	name?: string | undefined;
 }
 
-const noRouter = () => new AppError('router_not_found', 'There is no router with this id.');
+const noRouter = () => new NotFound('router_not_found', 'There is no router with this id.');
 
-/** @throws AppError `router_not_found` */
+/** @throws Refused `router_not_found` */
 export async function findRouter(queries: Queries, id: number): Promise<RouterRow> {
 	const row = await store.find(queries, id);
 	if (!row) throw noRouter();
 	return row;
 }
 
-/** Only owners see disabled routers. @throws AppError `router_not_found` */
+/** Only owners see disabled routers. @throws Refused `router_not_found` */
 export async function findVisibleRouter(
 	queries: Queries,
 	{ accountId }: Pick<Caller, 'accountId'>,
@@ -217,7 +217,7 @@ export async function findVisibleRouter(
 	return row;
 }
 
-/** Returns a router that the caller may change. @throws AppError `router_not_found | not_router_owner` */
+/** Returns a router that the caller may change. @throws Refused `router_not_found | not_router_owner` */
 export async function findChangeableRouter(
 	queries: Queries,
 	caller: Pick<Caller, 'accountId' | 'role'>,
@@ -226,13 +226,13 @@ export async function findChangeableRouter(
 	if (caller.role === 'admin') return findRouter(queries, id);
 	const router = await findVisibleRouter(queries, caller, id);
 	if (router.owner_account_id === caller.accountId) return router;
-	throw new AppError('not_router_owner', 'The router belongs to another account.');
+	throw new Forbidden('not_router_owner', 'The router belongs to another account.');
 }
 
 /**
  * Reads a router for display. A disabled one is shown to its owner, to the portal of this installation, and to
  * accounts that have ordered there.
- * @throws AppError `router_not_found`
+ * @throws Refused `router_not_found`
  */
 async function findReadableRouter(
 	queries: Queries,
@@ -333,7 +333,7 @@ export async function readOwnedRouter(
 	return addOwnerFields(await buildBody(context, row), row, context.config, context.clock.now());
 }
 
-/** @throws AppError `router_not_found` if absent or disabled, see findReadableRouter */
+/** @throws Refused `router_not_found` if absent or disabled, see findReadableRouter */
 export async function readRouter(context: Routers, caller: Caller, id: number) {
 	return buildBody(context, await findReadableRouter(context.database.db, caller, id));
 }

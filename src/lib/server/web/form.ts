@@ -1,8 +1,8 @@
 import { error } from '@sveltejs/kit';
-import { withoutHidden } from '#lib/domain/plain-text.ts';
+import { withoutHidden } from '#lib/domain/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readBody } from '#lib/server/http/read-body.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 export type Fields = (name: string) => string;
 
@@ -61,7 +61,7 @@ export async function readFields(request: Request): Promise<{
 	try {
 		form = await parseForm(request);
 	} catch (problem) {
-		if (problem instanceof AppError && problem.code === 'body_too_large')
+		if (problem instanceof Refused && problem.reason === 'body_too_large')
 			error(413, m.owner_file_too_large());
 		error(400, m.owner_form_broken());
 	}

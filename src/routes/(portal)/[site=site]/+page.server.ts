@@ -1,4 +1,4 @@
-import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { currentLocale } from '#lib/i18n/current.ts';

@@ -1,4 +1,4 @@
-import { MEGABYTE } from '#lib/domain/data-limit.ts';
+import { MEGABYTE } from '#lib/domain/offers.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { readSessions } from '#lib/server/portal/purchases.ts';
 import type { RequestHandler } from './$types';

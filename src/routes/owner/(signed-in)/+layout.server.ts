@@ -1,4 +1,4 @@
-import { clockText } from '#lib/format/when.ts';
+import { clockText } from '#lib/format/words.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { mayDo } from '#lib/server/web/owner/roles.ts';

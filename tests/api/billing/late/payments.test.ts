@@ -1,6 +1,6 @@
 /** Money that comes when nobody expects it any more: it buys the time that is still owed, or goes back. */
 import { describe, expect, it } from 'vitest';
-import { WEEKDAYS } from '../../../../src/lib/domain/time/opening-hours.ts';
+import { WEEKDAYS } from '../../../../src/lib/domain/opening-hours.ts';
 import { numberEnding, type Payment, type Session } from '../../../support/api/api.ts';
 import { DATABASES, eventually } from '../../../support/server/fixture.ts';
 import { askedAgainMs, minute, useLate } from './use-late.ts';

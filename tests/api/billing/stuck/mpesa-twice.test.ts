@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { receipt as receiptOf } from '../../../simulators/mpesa/answers.ts';
+import { receipt as receiptOf } from '../../../simulators/mpesa-rules.ts';
 import { ORDINARY } from '../../../simulators/script.ts';
 import { useOperated } from '../../../support/billing/use-operated.ts';
 import { cli } from '../../../support/server/cli.ts';

@@ -1,6 +1,6 @@
 /** One console, or router, that is registered as several gateways. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../../src/lib/domain/wifi.ts';
 import { startRouterOs, type RouterOs } from '../../../simulators/gateway/routeros.ts';
 import { startUniFi, type UniFiConsole } from '../../../simulators/gateway/unifi-console.ts';
 import { addConsole, buyAtUniFi, newMac, ROUTER_OS, UNIFI_KEY } from '../../../support/gateways/consoles.ts';

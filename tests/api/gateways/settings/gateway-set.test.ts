@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../../src/lib/domain/wifi/pass-username.ts';
+import { loginUser } from '../../../../src/lib/domain/wifi.ts';
 import { openDatabase } from '../../../../src/lib/server/db/database.ts';
 import { createGateways } from '../../../../src/lib/server/gateways/gateways.ts';
 import { systemClock } from '../../../../src/lib/server/platform/clock.ts';

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSimulator, type Simulator } from '../../../simulators/frame/simulator.ts';
+import { type Simulator, startSimulator } from '../../../simulators/simulator.ts';
 import type { Script } from '../../../simulators/script.ts';
 import type { Payment, Session } from '../../../support/api/api.ts';
 import { smallDisk, type SmallDisk } from '../../../support/server/full-disk.ts';

@@ -11,7 +11,7 @@ import { histories, PlaceOrder } from '../../../model/commands.ts';
 import { sellData } from '../../../model/data.ts';
 import { judgeHistory, startOf } from '../../../model/owed.ts';
 import { newBuyers, BUYERS, type Real } from '../../../model/buyers.ts';
-import { startSimulator, type Simulator } from '../../../simulators/frame/simulator.ts';
+import { type Simulator, startSimulator } from '../../../simulators/simulator.ts';
 import { isAll } from '../../../support/all.ts';
 import { startReceiver, type Receiver } from '../../../support/api/receiver.ts';
 import { DATABASES, startFixture, type Fixture } from '../../../support/server/fixture.ts';

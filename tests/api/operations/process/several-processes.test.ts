@@ -1,7 +1,7 @@
 /** Equal processes on one PostgreSQL: one dies, one is suspended, one stops. No request, payment or refund is lost or doubled. */
 import process from 'node:process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startSimulator, type Simulator } from '../../../simulators/frame/simulator.ts';
+import { type Simulator, startSimulator } from '../../../simulators/simulator.ts';
 import type { Script } from '../../../simulators/script.ts';
 import { createApi, orderOf, type Payment, type Session } from '../../../support/api/api.ts';
 import { startProxy } from '../../../support/server/proxy.ts';

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OPERATORS } from '../../../simulators/facts.ts';
+import { OPERATORS } from '../../../simulators/protocols.ts';
 import { numberEnding, orderOf, type Payment, type Session } from '../../../support/api/api.ts';
 import { startOperated, type OperatedFixture } from '../../../support/billing/operators.ts';
 import {

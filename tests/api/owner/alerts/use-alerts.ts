@@ -1,6 +1,6 @@
 /** A server with a simulated SMS provider, and owners whose addresses get alerts. */
 import { afterAll, beforeAll } from 'vitest';
-import { startSimulator, type Simulator } from '../../../simulators/frame/simulator.ts';
+import { type Simulator, startSimulator } from '../../../simulators/simulator.ts';
 import { africasTalkingProtocol } from '../../../simulators/sms.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { later, minute, minutes, recordResponse } from '../../../support/gateways/watch.ts';

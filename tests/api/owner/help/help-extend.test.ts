@@ -1,8 +1,8 @@
 /** An owner gives a customer extra time: once per form, within a limit, as no income, and only at the owner's routers. */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
-import { loginUser } from '#lib/domain/wifi/pass-username.ts';
+import { MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/help.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import { buyAtUniFi, connectUniFi, UNIFI_ROUTER } from '../../../support/gateways/consoles.ts';
 import { registerRadius } from '../../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../../../support/gateways/radius-calls.ts';

@@ -1,6 +1,6 @@
 /** The owner's page of offers: one form without script, and nothing typed is lost. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AccessKind } from '../../../../src/lib/domain/access-kind.ts';
+import type { AccessKind } from '../../../../src/lib/domain/wifi.ts';
 import { registerGateway, registerRadius } from '../../../support/gateways/gateways.ts';
 import { fieldValue } from '../../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';

@@ -1,6 +1,6 @@
 /** An owner closes a router for the day, or disables it: nothing new is sold, and what is paid goes on. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { WEEKDAYS } from '../../../../src/lib/domain/time/opening-hours.ts';
+import { WEEKDAYS } from '../../../../src/lib/domain/opening-hours.ts';
 import { areaOf } from '../../../../src/lib/map/area.ts';
 import { numberEnding, orderOf } from '../../../support/api/api.ts';
 import { browse, fieldValue, signInAs, type Page } from '../../../support/pages/browsing.ts';

@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { idOf } from '#lib/server/billing/operators/airtel.ts';
-import type { AirtelPortal } from '../../../simulators/airtel/portal.ts';
+import type { AirtelPortal } from '../../../simulators/airtel.ts';
 import type { CallbackScript, Script } from '../../../simulators/script.ts';
 import {
 	adapter,

@@ -1,7 +1,7 @@
 /** Payments by Airtel Money: what is sent, what a status read says, tokens and message signing. */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { airtelProtocol } from '../../../simulators/airtel/airtel.ts';
+import { airtelProtocol } from '../../../simulators/airtel.ts';
 import {
 	adapter,
 	adapterWith,

@@ -1,7 +1,7 @@
 /** Pushes and tokens of M-Pesa Express, against the simulated Daraja. */
 import { describe, expect, it } from 'vitest';
 import { submitOutcome } from '#lib/server/billing/operators/mpesa.ts';
-import { mpesa } from '../../../simulators/mpesa/mpesa.ts';
+import { mpesa } from '../../../simulators/mpesa.ts';
 import {
 	adapter,
 	adapterWith,

@@ -1,6 +1,6 @@
 /** Callbacks of MTN MoMo. */
 import { describe, expect, it } from 'vitest';
-import { mtn } from '../../../simulators/mtn/mtn.ts';
+import { mtn } from '../../../simulators/mtn.ts';
 import { adapter, pay, simulator, useOperator } from '../../../support/billing/adapter.ts';
 import { MTN } from '../../../support/billing/tested-operators.ts';
 

@@ -1,7 +1,7 @@
 /** Payments by MTN MoMo: what is sent, what a status read says, and tokens; against the simulated operator. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { mtn } from '../../../simulators/mtn/mtn.ts';
+import { mtn } from '../../../simulators/mtn.ts';
 import {
 	adapter,
 	configure,

@@ -1,7 +1,7 @@
 /** Settings of MTN MoMo, and what a health check says about wrong ones. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { mtn } from '../../../simulators/mtn/mtn.ts';
+import { mtn } from '../../../simulators/mtn.ts';
 import {
 	adapter,
 	adapterWith,

@@ -1,5 +1,5 @@
-import { passOfUser } from '#lib/domain/wifi/pass-username.ts';
-import { nameDevice, normaliseMac } from '#lib/domain/mac.ts';
+import { passOfUser } from '#lib/domain/wifi.ts';
+import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { holdsSlot, releaseSlot, releaseUnnamed, takeSlot } from '../device-slots.ts';

@@ -1,5 +1,5 @@
-import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
-import { nameDevice, normaliseMac } from '#lib/domain/mac.ts';
+import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
+import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { passState, reasonOfEnd, type RunningPass } from '../../passes/passes.ts';
 import { INTERIM_SECONDS, hasRoom, takeSlot } from '../device-slots.ts';

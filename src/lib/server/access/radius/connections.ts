@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { dataLeft } from '#lib/domain/data-limit.ts';
-import { normaliseMac } from '#lib/domain/mac.ts';
-import { loginUser } from '#lib/domain/wifi/pass-username.ts';
+import { dataLeft } from '#lib/domain/offers.ts';
+import { normaliseMac } from '#lib/domain/address.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { passState, type RunningPass } from '../../passes/passes.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';

@@ -1,4 +1,4 @@
-import { isPossibleGrowth } from '#lib/domain/data-limit.ts';
+import { isPossibleGrowth } from '#lib/domain/offers.ts';
 import type { AccountingReport } from './report.ts';
 import type { ConnectionRow } from '../connection-store.ts';
 

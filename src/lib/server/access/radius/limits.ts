@@ -1,4 +1,4 @@
-import { dataLeft } from '#lib/domain/data-limit.ts';
+import { dataLeft } from '#lib/domain/offers.ts';
 import { type PassRow, speedOf } from '../../passes/passes.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/gateways.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normaliseIp } from '#lib/domain/ip-address.ts';
+import { normaliseIp } from '#lib/domain/address.ts';
 
 const MAX_TEXT = 253;
 /** Databases reject NUL and lone surrogates. After an error the gateway repeats its report forever. */

@@ -1,4 +1,4 @@
-import { slug } from '#lib/format/slug.ts';
+import { slug } from '#lib/format/text.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { ROUTES } from '../api.ts';
 import { readGuides } from './guides.ts';

@@ -12,7 +12,7 @@ import {
 	type ValuesOf
 } from './definition.ts';
 import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/mobile';
-import { ruleInMajor } from '#lib/domain/payment-methods/chargeable.ts';
+import { ruleInMajor } from '#lib/domain/payment-methods.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type {
 	AttemptReference,

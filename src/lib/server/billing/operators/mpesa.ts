@@ -27,7 +27,7 @@ import type {
 	SubmitOutcome
 } from './operator.ts';
 import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from './outcomes.ts';
-import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import type { AmountRule } from '#lib/domain/payment-methods.ts';
 import { readAmountWith, toMajor } from '#lib/domain/money.ts';
 
 const shortcode = z.string().regex(/^[1-9]\d{4,6}$/, 'Use five to seven digits.');

@@ -13,7 +13,7 @@ import {
 	type ValuesOf
 } from './definition.ts';
 import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/mobile';
-import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
+import { ANY_AMOUNT } from '#lib/domain/payment-methods.ts';
 import { httpText, jsonObject, member, plainText, retryAfterSeconds, textMember } from './response.ts';
 import { type AuthorisedOutcome, type Client, createClient, type OperatorResponse } from './client.ts';
 import type {

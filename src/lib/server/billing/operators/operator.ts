@@ -1,4 +1,4 @@
-import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import type { AmountRule } from '#lib/domain/payment-methods.ts';
 import type { FailureCode } from './outcomes.ts';
 
 /**

@@ -11,12 +11,15 @@ import {
 } from './definition.ts';
 import { isSigned, privateKey, publicKey, signedHeaders } from './pawapay-signatures.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AmountRule, loosest, ruleInMajor, strictest } from '#lib/domain/payment-methods/chargeable.ts';
 import {
 	ANY_PAYMENT_METHOD,
+	type AmountRule,
+	NAMED_METHODS,
 	guessPaymentMethod,
-	NAMED_METHODS
-} from '#lib/domain/payment-methods/payment-method-guess.ts';
+	loosest,
+	ruleInMajor,
+	strictest
+} from '#lib/domain/payment-methods.ts';
 import { jsonObject, jsonOf, member, plainText, retryAfterSeconds, textMember } from './response.ts';
 import type {
 	CallbackHint,

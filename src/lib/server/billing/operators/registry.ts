@@ -1,10 +1,11 @@
 import {
-	amountProblem,
+	ANY_PAYMENT_METHOD,
 	type AmountRule,
+	amountProblem,
 	chargeable,
+	guessPaymentMethod,
 	strictest
-} from '#lib/domain/payment-methods/chargeable.ts';
-import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
+} from '#lib/domain/payment-methods.ts';
 import type { Base } from '../../base.ts';
 import type {
 	ConfiguredOperator,

@@ -1,5 +1,5 @@
 import type { Base } from '../../base.ts';
-import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
+import { ANY_AMOUNT } from '#lib/domain/payment-methods.ts';
 import type { ConfiguredOperator } from './definition.ts';
 import type {
 	AttemptReference,

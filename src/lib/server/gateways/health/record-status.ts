@@ -1,4 +1,4 @@
-import { HOUR_MS } from '#lib/domain/time/time.ts';
+import { HOUR_MS } from '#lib/domain/time.ts';
 import type { RegisteredGateway } from '../gateway-record.ts';
 import type { GatewaysContext } from '../register.ts';
 import * as store from '../store.ts';

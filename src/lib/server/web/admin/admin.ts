@@ -1,5 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import { MAX_REASON } from '#lib/domain/decision.ts';
+import { MAX_REASON } from '#lib/domain/help.ts';
 import { accountActor, accountIdOf } from '../../audit.ts';
 import { noteOf, type Fields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';

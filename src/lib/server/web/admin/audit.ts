@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { FIRST_DATE, isDate, LAST_DATE, spanOfDates, timeAt } from '#lib/domain/time/calendar.ts';
+import { FIRST_DATE, LAST_DATE, isDate, spanOfDates, timeAt } from '#lib/domain/time.ts';
 import { type AuditFilter, type FoundEntry, accountActor } from '../../audit.ts';
 import { idOf } from '../page-links.ts';
 import { namesOf } from './admin.ts';

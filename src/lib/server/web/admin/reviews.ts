@@ -1,5 +1,5 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
+import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/help.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';

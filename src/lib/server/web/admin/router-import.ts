@@ -2,8 +2,6 @@ import { fail, type RequestEvent } from '@sveltejs/kit';
 import { money } from '#lib/format/text.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { hasRole, findAccountByEmail } from '#lib/server/accounts/accounts.ts';
-import { CsvFileError } from '../../platform/csv.ts';
-import { InputError } from '../../platform/errors.ts';
 import {
 	type ImportedRouter,
 	type RowRemark,
@@ -15,6 +13,7 @@ import { readPrice } from '../../routers/router-fields.ts';
 import { readFields } from '../form.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, readReason } from './admin.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 /** About 10,000 routers. Larger files are for the command line. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -77,9 +76,9 @@ export async function importFile(event: RequestEvent, admin: Visitor) {
 		};
 		return { ...kept, problems: [], preview, done: null };
 	} catch (problem) {
-		if (problem instanceof CsvFileError) return refuse(problem.message);
-		if (problem instanceof InputError) return refuse(...problem.problems.map(({ reason }) => reason));
-		throw problem;
+		if (!(problem instanceof Refused)) throw problem;
+		const { fields, message } = problem as Refused<string>;
+		return refuse(...(fields.length > 0 ? fields.map(({ reason }) => reason) : [message]));
 	}
 }
 

@@ -1,10 +1,9 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { formatMinor } from '#lib/domain/money.ts';
-import { timeAt } from '#lib/domain/time/calendar.ts';
+import { timeAt } from '#lib/domain/time.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
 import type { Claim } from '../../gateways/gateways.ts';
-import { AppError } from '../../platform/errors.ts';
 import { importedId } from '../../routers/store.ts';
 import {
 	type OwnedRouter,
@@ -23,6 +22,7 @@ import { changeForm, changesOf, type Change } from './changes.ts';
 import { titleOf } from './reviews.ts';
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
 import { changePrice, markRouter } from '../../routers/edit-router.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
 
@@ -82,7 +82,7 @@ async function routerOf({ params, locals: { app } }: RouterEvent, { account }: V
 		const administrator = { accountId: account.id, role: 'admin' } as const;
 		return await findChangeableRouter(app.database.db, administrator, idOf(params.id));
 	} catch (problem) {
-		if (!(problem instanceof AppError)) throw problem;
+		if (!(problem instanceof Refused)) throw problem;
 	}
 	error(404, 'Not found');
 }

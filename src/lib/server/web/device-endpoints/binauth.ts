@@ -1,4 +1,4 @@
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseMac } from '#lib/domain/address.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
 import { openndsLimits } from '#lib/server/gateways/held-limits.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent } from './gateway-request.ts';

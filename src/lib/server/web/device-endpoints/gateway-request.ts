@@ -1,10 +1,10 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { RateLimited, limitAddress } from '#lib/server/api/middleware.ts';
+import { limitAddress } from '#lib/server/api/middleware.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
+import { isProblem } from '#lib/server/platform/errors.ts';
 
 export type GatewayEvent = RequestEvent<{ gateway: string }>;
 
@@ -16,8 +16,10 @@ export async function answerGateway(event: GatewayEvent, work: () => Promise<Res
 	try {
 		return await work();
 	} catch (error) {
-		if (error instanceof RateLimited) return empty(429, error.headers);
-		if (error instanceof AppError) return empty(error.status);
+		if (isProblem(error)) {
+			const { retry_after: wait } = error.extensions;
+			return empty(error.status, wait === undefined ? {} : { 'retry-after': String(wait) });
+		}
 		const { app, requestId } = event.locals;
 		app.log.error({ err: error, request: requestId }, 'request of a gateway failed');
 		return empty(500);
@@ -28,7 +30,7 @@ export async function answerGateway(event: GatewayEvent, work: () => Promise<Res
  * Limits failed attempts by address.
  * @param sent the token, from the body of a client that cannot send headers
  * @returns the gateway, or the response to a request that is not from it
- * @throws RateLimited
+ * @throws Refused
  */
 export async function authenticateGateway(
 	event: GatewayEvent,

@@ -54,7 +54,7 @@ const respond = <S extends z.ZodType>(
 		return empty(400);
 	});
 
-/** @throws AppError `body_too_large` */
+/** @throws Refused `body_too_large` */
 async function jsonBody({ request }: Event): Promise<unknown> {
 	const bytes = await readBody(request, MAX_BODY_BYTES);
 	try {

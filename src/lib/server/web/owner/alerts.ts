@@ -1,4 +1,4 @@
-import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { isEmail } from '#lib/domain/email.ts';

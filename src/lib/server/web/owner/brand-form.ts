@@ -3,14 +3,14 @@ import { accentOf } from '#lib/branding/accent.ts';
 import { logoBox } from '#lib/branding/brand.ts';
 import * as m from '#lib/i18n/messages.js';
 import {
-	BrandRefused,
+	type BrandProblem,
 	type LogoProblem,
 	MAX_BRAND_NAME,
 	MAX_CONTACT,
 	MAX_UPLOAD_BYTES,
 	MAX_UPLOAD_SIDE
 } from '../../branding.ts';
-import { attempt } from '#lib/server/platform/errors.ts';
+import { attempt, Refused } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import type { OwnerVisitor } from './owner.ts';
 
@@ -42,18 +42,18 @@ export async function saveBrand(event: RequestEvent, { actor }: OwnerVisitor) {
 	const sent = await file('logo');
 	const logo = sent ?? (field('remove') === '1' ? ('remove' as const) : ('keep' as const));
 	const change = { name, contact, accent: colour, logo, version };
-	const refused = await attempt(BrandRefused, () =>
+	const refused = await attempt(() =>
 		event.locals.app.branding.change(actor.accountId, change, actor.personId)
 	);
-	if (refused) {
+	if (refused instanceof Refused) {
 		const isMoved = refused.reason === 'moved';
 		const shown = { name, contact, colour, version: isMoved ? null : version };
-		return fail(isMoved ? 409 : 400, { ...refusal(refused), ...shown });
+		return fail(isMoved ? 409 : 400, { ...describeProblem(refused.reason as BrandProblem), ...shown });
 	}
 	redirect(303, `${event.url.pathname}?done`);
 }
 
-function refusal({ reason }: BrandRefused) {
+function describeProblem(reason: BrandProblem) {
 	switch (reason) {
 		case 'name_unseen':
 			return { field: 'name', problem: m.owner_brand_name_unseen() } as const;

@@ -1,8 +1,8 @@
-import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { money, pastMoment } from '#lib/format/text.ts';
-import { timeLeftText } from '#lib/format/when.ts';
+import { timeLeftText } from '#lib/format/words.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import type { OwnerUserBody } from '#lib/server/contract/owner.ts';

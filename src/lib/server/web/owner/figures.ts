@@ -1,12 +1,14 @@
 import { type RequestEvent, error } from '@sveltejs/kit';
 import {
+	DAY_MS,
 	FIRST_DATE,
 	LAST_DATE,
 	type Period,
+	formatDuration,
 	isDate,
 	monthsBeside,
 	timeAt
-} from '#lib/domain/time/calendar.ts';
+} from '#lib/domain/time.ts';
 import { dayName, moment, money, periodName } from '#lib/format/text.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import { type OwnerVisitor, ownRouterOf } from './owner.ts';
@@ -14,11 +16,9 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { EarningsBody } from '#lib/server/contract/owner.ts';
 import type { Earnings, Filter, LinePosition } from '#lib/server/billing/earnings.ts';
-import { formatDuration } from '#lib/domain/duration.ts';
-import { methodTitle } from '#lib/domain/payment-methods/payment-methods.ts';
+import { methodTitle } from '#lib/format/words.ts';
 import { CSV_BATCH, type CsvCell, csvResponse } from '../csv.ts';
 import { PAGE_SIZE, idOf, readPage } from '../page-links.ts';
-import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { App } from '#lib/server/app.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { type RouterUse, type SessionUse, gatewayState } from '#lib/server/owner/usage.ts';

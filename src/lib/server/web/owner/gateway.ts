@@ -12,7 +12,7 @@ import {
 } from '#lib/server/gateway-setup.ts';
 import { portalAddress } from '../../gateways/config-text.ts';
 import { gatewayState } from '../../owner/usage.ts';
-import { InputError, attempt } from '../../platform/errors.ts';
+import { attempt, Refused } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { type Fields, readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
@@ -111,9 +111,9 @@ export async function configFile(event: Event, own: OwnGateway, wanted: string):
 export async function changeGateway(event: Event, { gateway, author, service }: OwnGateway) {
 	const { field } = await readFields(event.request);
 	const [entry, version] = [readOwnInput(field), field('version')];
-	const refused = await attempt(InputError, () => service.change(gateway, entry, author, version));
-	if (!(refused instanceof InputError)) return done(gateway, 'changed');
-	const isMoved = refused.problems.some((one) => one.field === 'moved');
+	const refused = await attempt(() => service.change(gateway, entry, author, version));
+	if (!(refused instanceof Refused)) return done(gateway, 'changed');
+	const isMoved = refused.fields.some((one) => one.field === 'moved');
 	const shown = { entry, version: isMoved ? null : version };
 	return fail(isMoved ? 409 : 400, { ...shown, ...gatewayErrors(refused) });
 }
@@ -127,8 +127,8 @@ export async function rotateGateway(event: Event, { gateway, author, service }: 
 			: field('secrets') !== service.secretsVersion(gateway);
 	// The form was sent twice, or is older than the secrets.
 	if (isRotated) return done(gateway, 'unchanged');
-	const refused = await attempt(InputError, () => service.rotate(gateway, apiKey, author));
-	if (refused instanceof InputError) return fail(400, { rotate: m.owner_gateway_bad_key() });
+	const refused = await attempt(() => service.rotate(gateway, apiKey, author));
+	if (refused instanceof Refused) return fail(400, { rotate: m.owner_gateway_bad_key() });
 	return done(gateway, 'rotated');
 }
 
@@ -137,9 +137,9 @@ export async function removeGateway(event: Event, router: OwnedRouter, owner: Ow
 	// The form was sent twice.
 	if (!(await event.locals.app.gateways.byId(idOf(event.params.gateway)))) redirect(303, done);
 	const { gateway, author, service } = await ownGateway(event, router, owner);
-	const refused = await attempt(InputError, () => service.remove(gateway, author));
-	if (refused instanceof InputError) {
-		const isInUse = refused.problems.some(({ field }) => field === 'in_use' || field === 'name');
+	const refused = await attempt(() => service.remove(gateway, author));
+	if (refused instanceof Refused) {
+		const isInUse = refused.fields.some(({ field }) => field === 'in_use' || field === 'name');
 		return fail(409, { problem: isInUse ? m.owner_gateway_in_use() : m.owner_gateway_needed() });
 	}
 	redirect(303, done);
@@ -221,7 +221,7 @@ const ERRORS: Record<string, [field: keyof OwnInput, text: () => string]> = {
 	'access-point': ['accessPoints', () => m.owner_gateway_bad_points(example('02:00:5e:10:00:01'))]
 };
 
-function gatewayErrors({ problems }: InputError) {
+function gatewayErrors({ fields: problems }: Refused<string>) {
 	const fields = problems.map(({ field }) => field);
 	const errors = Object.fromEntries(
 		fields.flatMap((field) => {
@@ -252,10 +252,8 @@ export async function addGateway(event: RequestEvent, router: OwnedRouter, owner
 	const save = async (formKey: string): Promise<RegisteredGateway> => {
 		const name = `router-${router.id}-${formKey}`;
 		const named = { name, routerId: router.id, kind };
-		const result = await attempt(InputError, () =>
-			service.add(named, entry, { origin: originOf(event), author })
-		);
-		if (!(result instanceof InputError)) return result;
+		const result = await attempt(() => service.add(named, entry, { origin: originOf(event), author }));
+		if (!(result instanceof Refused)) return result;
 		const added = await app.gateways.byName(name);
 		if (added?.routerId !== router.id || !service.isOwn(added)) throw result;
 		// The form came again, perhaps with other values.
@@ -264,8 +262,8 @@ export async function addGateway(event: RequestEvent, router: OwnedRouter, owner
 		const hasKey = kind !== 'unifi' || changed.credentials.apiKey === entry.apiKey;
 		return hasKey ? changed : service.rotate(changed, entry.apiKey, author);
 	};
-	const saved = await attempt(InputError, () => save(key));
-	if (saved instanceof InputError)
+	const saved = await attempt(() => save(key));
+	if (saved instanceof Refused)
 		return fail(400, { kind, key, entry: { ...entry, apiKey: '' }, ...gatewayErrors(saved) });
 	redirect(303, link(`${gatewayPath(router.id, saved.id)}?done=added`));
 }

@@ -1,15 +1,19 @@
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
-import { MAX_REASON } from '#lib/domain/decision.ts';
-import { formatDuration } from '#lib/domain/duration.ts';
+import {
+	EXTRA_TIMES,
+	EXTRA_TIME_AFTER_END_MS,
+	MAX_EXTRA_MINUTES_PER_DAY,
+	MAX_REASON
+} from '#lib/domain/help.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { type Fields, noteOf, readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import { type OwnerVisitor, authorOf } from './owner.ts';
 import { boughtText, describePurchase } from './customers.ts';
-import { endsByItself } from '#lib/domain/access-kind.ts';
-import { EXTRA_TIMES, EXTRA_TIME_AFTER_END_MS, MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
+import { endsByItself } from '#lib/domain/wifi.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { apart } from '#lib/i18n/intl.ts';
@@ -17,9 +21,8 @@ import type { App } from '../../app.ts';
 import type { FoundPurchase, PurchaseFacts } from '../../owner/help.ts';
 import { qrSvg } from '../../portal/wifi-qr-svg.ts';
 import { describeState } from '#lib/purchase/state.ts';
-import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
+import { methodName, momentText } from '#lib/format/words.ts';
 import { moment, pastMoment } from '#lib/format/text.ts';
-import { momentText } from '#lib/format/when.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { mayDo } from './roles.ts';
 import { isRefundedByHand } from '#lib/server/billing/refunds.ts';

@@ -5,8 +5,14 @@ import {
 	durationSeconds,
 	formatDuration,
 	parseDuration
-} from '#lib/domain/duration.ts';
-import type { OfferEntry, OfferField, OffersDraft } from '#lib/domain/offers/entry.ts';
+} from '#lib/domain/time.ts';
+import {
+	LIMITS,
+	type Limit,
+	type OfferEntry,
+	type OfferField,
+	type OffersDraft
+} from '#lib/domain/offers.ts';
 import {
 	type OfferCells,
 	type OfferColumn,
@@ -20,17 +26,16 @@ import {
 import { readFields } from '../form.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { currencyName, priceForSeconds, readAmount, toMajor, toMinor } from '#lib/domain/money.ts';
-import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
+import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { AppError, attempt } from '#lib/server/platform/errors.ts';
+import { attempt, Refused } from '#lib/server/platform/errors.ts';
 import { type OwnedRouter, listOwnedRouters } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import type { OwnerVisitor } from './owner.ts';
-import { PriceMoved, changePrice } from '#lib/server/routers/edit-router.ts';
+import { changePrice } from '#lib/server/routers/edit-router.ts';
 import { amountProblem, readTypedPrice } from './router.ts';
-import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import type { ProblemItem } from '#lib/server/contract/problems.ts';
 import { type RegisteredGateway, maxSpeedKbps } from '#lib/server/gateways/gateways.ts';
@@ -203,8 +208,8 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 		const list = readCells(cells, { hourly, max_duration, version }, router.currency);
 		await replaceOffers(offers, actor, router.id, list);
 	} catch (refused) {
-		if (!(refused instanceof AppError)) throw refused;
-		if (refused.code !== 'offers_changed')
+		if (!(refused instanceof Refused)) throw refused;
+		if (refused.reason !== 'offers_changed')
 			return fail(400, refusal(refused, draft, await placeOf(event, router)));
 		const current = await readOwnOffers(offers, actor, router.id);
 		const isSame =
@@ -223,7 +228,7 @@ const placeOf = async ({ locals: { app } }: RequestEvent, router: OwnedRouter): 
 	gateways: await app.gateways.ofRouters([router.id])
 });
 
-function refusal({ items }: AppError, draft: OffersDraft, place: OfferPlace): Shown {
+function refusal({ items }: Refused, draft: OffersDraft, place: OfferPlace): Shown {
 	const { cells, rowIndexes } = cellsOfDraft(draft);
 	const errors: Record<number, Partial<Record<OfferField, string>>> = {};
 	let problem: string | null = items ? null : m.owner_problem();
@@ -249,8 +254,8 @@ async function copyOffers(
 	const copied: Shown['copied'][number][] = [];
 	for (const other of (await otherRouters(app, actor, router.id)).filter(({ id }) => ids.includes(id))) {
 		const { name } = other;
-		const refused = await attempt(AppError, () => replaceOffers(app.offers, actor, other.id, list));
-		if (!(refused instanceof AppError)) {
+		const refused = await attempt(() => replaceOffers(app.offers, actor, other.id, list));
+		if (!(refused instanceof Refused)) {
 			copied.push({ name, text: m.owner_offers_copied({ name }), isDone: true });
 		} else {
 			const [item] = refused.items ?? [];
@@ -325,8 +330,9 @@ export async function setPrice(event: RequestEvent, router: OwnedRouter, { actor
 	try {
 		await changePrice(event.locals.app.routers, actor, router.id, price, router.price);
 	} catch (refused) {
-		if (refused instanceof PriceMoved) return moved(refused.price, router.currency);
-		if (!(refused instanceof AppError)) throw refused;
+		if (!(refused instanceof Refused)) throw refused;
+		const { price: current } = refused.extensions;
+		if (refused.reason === 'price_moved') return moved(Number(current), router.currency);
 		return fail(refused.status, { problem: refused.items?.[0]?.detail ?? refused.message });
 	}
 	redirect(303, link(`/owner/routers/${router.id}?done=price`));
@@ -510,12 +516,10 @@ export async function setNewRouterOffers(
 	const list = readCells(cellsOfDraft({ rows }).cells, { hourly: true, version: 0 }, currency);
 	const payable: typeof list.offers = [];
 	for (const offer of list.offers) {
-		const checked = await attempt(AppError, () =>
-			checkOffers(offers, actor, id, { ...list, offers: [offer] })
-		);
-		if (!(checked instanceof AppError)) payable.push(offer);
+		const checked = await attempt(() => checkOffers(offers, actor, id, { ...list, offers: [offer] }));
+		if (!(checked instanceof Refused)) payable.push(offer);
 	}
-	await attempt(AppError, () => replaceOffers(offers, actor, id, { ...list, offers: payable }));
+	await attempt(() => replaceOffers(offers, actor, id, { ...list, offers: payable }));
 }
 
 /** Describes offers as buyers see them. */
@@ -535,8 +539,8 @@ async function setsOf({ offers }: App, { actor }: OwnerVisitor, draft: OffersDra
 			const lines = linesOf(list, router).map((line) =>
 				m.map_router({ name: line.terms || line.name, price: line.money })
 			);
-			const checked = await attempt(AppError, () => checkOffers(offers, actor, router.id, list));
-			return checked instanceof AppError ? null : { name, title: title(), lines };
+			const checked = await attempt(() => checkOffers(offers, actor, router.id, list));
+			return checked instanceof Refused ? null : { name, title: title(), lines };
 		})
 	);
 	return sets.filter((set) => set !== null);

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { type Author, accountActor } from '../../audit.ts';
 import type { Account } from '../../accounts/accounts.ts';
-import { AppError, attempt } from '../../platform/errors.ts';
+import { attempt, Refused } from '../../platform/errors.ts';
 import { type OwnedRouter, readOwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
@@ -131,6 +131,6 @@ export async function ownRouterOf(
 	{ actor }: OwnerVisitor,
 	id: number
 ): Promise<OwnedRouter> {
-	const router = await attempt(AppError, () => readOwnedRouter(locals.app.routers, actor, id));
-	return router instanceof AppError ? error(404, m.owner_no_such_router()) : router;
+	const router = await attempt(() => readOwnedRouter(locals.app.routers, actor, id));
+	return router instanceof Refused ? error(404, m.owner_no_such_router()) : router;
 }

@@ -1,15 +1,20 @@
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
-import { type AccessKind, hasNetworkPassword } from '#lib/domain/access-kind.ts';
-import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
-import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
+import {
+	type AccessKind,
+	MAX_WIFI_PASSWORD,
+	MIN_WIFI_PASSWORD,
+	type WifiSecurity,
+	hasNetworkPassword,
+	wifiPasswordProblem
+} from '#lib/domain/wifi.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { InputError, attempt } from '#lib/server/platform/errors.ts';
+import { attempt, Refused } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { type Fields, readFields } from '../form.ts';
 import { type OwnerVisitor, authorOf } from './owner.ts';
-import { NEW_HOURLY_MAX, formatDuration } from '#lib/domain/duration.ts';
+import { NEW_HOURLY_MAX, formatDuration } from '#lib/domain/time.ts';
 import { type AmountFault, currencyName, formatReadings, readAmount, toMajor } from '#lib/domain/money.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import {
@@ -23,8 +28,8 @@ import { newRouterOffers, setNewRouterOffers } from './offers.ts';
 import { moment, money, pastMoment } from '#lib/format/text.ts';
 import { type FoundEntry, accountIdOf } from '../../audit.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
-import { WEEKDAYS, endOfDay, hoursText, nextOpen } from '#lib/domain/time/opening-hours.ts';
+import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
+import { WEEKDAYS, endOfDay, hoursText, nextOpen } from '#lib/domain/opening-hours.ts';
 import {
 	MAX_ADDRESS_CHARACTERS,
 	MAX_NAME_CHARACTERS,
@@ -32,7 +37,7 @@ import {
 	type PriceRules,
 	visible
 } from '#lib/server/routers/router-fields.ts';
-import { momentText } from '#lib/format/when.ts';
+import { momentText } from '#lib/format/words.ts';
 
 /** Value of a choice in the form. */
 const valueOf = (kind: AccessKind, security: WifiSecurity) => `${kind} ${security}`;
@@ -79,11 +84,9 @@ export async function saveAccess(event: RequestEvent, router: OwnedRouter, owner
 	const password = isGiven ? wifiPasswordText(typed) : null;
 	if (password !== null) return refused({ password });
 	const change = { kind, security, networkPassword: isGiven ? typed : undefined };
-	const wrong = await attempt(InputError, () =>
-		event.locals.app.accessKinds.set(router.id, change, authorOf(owner))
-	);
-	if (wrong instanceof InputError) {
-		const lacksPassword = wrong.problems.every((one) => one.field === 'network-password');
+	const wrong = await attempt(() => event.locals.app.accessKinds.set(router.id, change, authorOf(owner)));
+	if (wrong instanceof Refused) {
+		const lacksPassword = wrong.fields.every((one) => one.field === 'network-password');
 		return refused(
 			lacksPassword ? { password: m.owner_access_no_password() } : { access: m.owner_access_refused() }
 		);
@@ -176,14 +179,14 @@ export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const { kind: access_kind, security } = choice;
 	const typed = readTypedPrice(price, app.config);
 	const texts = { ...entry, price: 'price' in typed ? String(typed.price) : '', access_kind, security };
-	const added = await attempt(InputError, () =>
+	const added = await attempt(() =>
 		createOwnedRouter(app.routers, owner.actor.accountId, texts, authorOf(owner), key)
 	);
-	if (!(added instanceof InputError)) {
+	if (!(added instanceof Refused)) {
 		await setNewRouterOffers(app, owner, added, offers);
 		redirect(303, link(`/owner/routers/${added.id}?done=new`));
 	}
-	const fields = added.problems.map((one) => one.field);
+	const fields = added.fields.map((one) => one.field);
 	if (fields.includes('limit')) {
 		return refused({}, m.owner_new_full({ count: numberText(MAX_UNCONNECTED_ROUTERS) }));
 	}
@@ -270,10 +273,10 @@ export const editForm = ({ locals: { app } }: RequestEvent, router: OwnedRouter)
 
 export async function changeRouter(event: RequestEvent, { id }: OwnedRouter, owner: OwnerVisitor) {
 	const { entry, was } = readEntry((await readFields(event.request)).field);
-	const refused = await attempt(InputError, () =>
+	const refused = await attempt(() =>
 		changeRouterFields(event.locals.app.routers, id, changedFields(entry, was), authorOf(owner))
 	);
-	if (refused instanceof InputError) return fail(400, { entry, was, errors: routerErrors(refused, entry) });
+	if (refused instanceof Refused) return fail(400, { entry, was, errors: routerErrors(refused, entry) });
 	redirect(303, link(`/owner/routers/${id}?done=edit`));
 }
 
@@ -308,7 +311,7 @@ const changedFields = (entry: RouterEntry, was: RouterEntry): Partial<RouterEntr
 		).map((name) => [name, entry[name]])
 	);
 
-function routerErrors({ problems }: InputError, entry: RouterEntry): Partial<RouterEntry> {
+function routerErrors({ fields: problems }: Refused<string>, entry: RouterEntry): Partial<RouterEntry> {
 	const wrong = FIELDS.filter((name) => problems.some(({ field }) => field === name));
 	return Object.fromEntries(wrong.map((field) => [field, errorText(field, entry[field])]));
 }

@@ -7,7 +7,6 @@ import * as m from '#lib/i18n/messages.js';
 import {
 	MAX_STAFF,
 	STAFF_ROLES,
-	StaffRefused,
 	type Employer,
 	type Invitation,
 	type StaffRole,
@@ -18,7 +17,7 @@ import {
 	changeStaffRole,
 	removeStaff
 } from '../../accounts/staff.ts';
-import { attempt } from '../../platform/errors.ts';
+import { attempt, Refused } from '../../platform/errors.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf, readPage } from '../page-links.ts';
 import { tooManyMails } from '../sign-in/sign-in-limits.ts';
@@ -92,8 +91,8 @@ export async function answerInvite(event: RequestEvent, visitor: OwnerVisitor) {
 	if (app.signIn.mailProblem !== null) return refused(503, m.owner_mail_off(), entry);
 	const tooMany = await tooManyMails(event, email);
 	if (tooMany) return refused(429, tooMany.data.problem, entry);
-	const invited = await attempt(StaffRefused, () => inviteStaff(app, entry, employerOf(visitor)));
-	if (!(invited instanceof StaffRefused)) return sendInvitation(event, visitor, invited);
+	const invited = await attempt(() => inviteStaff(app, entry, employerOf(visitor)));
+	if (!(invited instanceof Refused)) return sendInvitation(event, visitor, invited);
 	const isFull = invited.reason === 'full';
 	return refused(409, isFull ? m.staff_full({ count: numberText(MAX_STAFF) }) : m.staff_known(), entry);
 }

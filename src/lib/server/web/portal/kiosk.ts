@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { asksUserName } from '#lib/domain/access-kind.ts';
+import { asksUserName } from '#lib/domain/wifi.ts';
 import type { Availability, KioskRouter } from '#lib/kiosk/client.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { sellsNothing } from '#lib/purchase/quote.ts';

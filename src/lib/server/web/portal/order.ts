@@ -1,4 +1,4 @@
-import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { FIRST_PROMPTS } from '#lib/server/http/redirected-device.ts';
 import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import { type EarlierOrder, OrderedBefore, type Orderer } from '#lib/server/portal/earlier-orders.ts';
@@ -13,7 +13,7 @@ import {
 	readPayEntry,
 	wantedTime
 } from '#lib/purchase/pay-form.ts';
-import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
+import { offeredMethods } from '#lib/domain/payment-methods.ts';
 import {
 	OWN_TIME,
 	type TimeChoice,
@@ -27,10 +27,10 @@ import type { RouterBody } from '#lib/server/contract/router.ts';
 import { PriceChanged, type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
 import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
 import { purchaseToken } from '#lib/server/platform/ids.ts';
-import { endsByItself } from '#lib/domain/access-kind.ts';
+import { endsByItself } from '#lib/domain/wifi.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { momentText } from '#lib/format/when.ts';
+import { momentText } from '#lib/format/words.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { link } from '#lib/i18n/current.ts';
 import { formatMoney } from '#lib/domain/money.ts';

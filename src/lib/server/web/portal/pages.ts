@@ -1,4 +1,4 @@
-import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { type RequestEvent, error } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';

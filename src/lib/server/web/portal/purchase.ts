@@ -12,7 +12,8 @@ import {
 } from '#lib/server/portal/purchases.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { formatMoney } from '#lib/domain/money.ts';
-import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
+import { methodName, momentText } from '#lib/format/words.ts';
+import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods.ts';
 import { DELETED_NUMBER, formatMobile, hideMiddle } from '#lib/domain/phone.ts';
 import { chargingMethods, formatAgreed, formatDataLimit, quote, quoteOffer } from '#lib/purchase/quote.ts';
 import {
@@ -28,9 +29,7 @@ import {
 	isRefused
 } from '#lib/purchase/state.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
-import { momentText } from '#lib/format/when.ts';
 import type { FormErrors, PayAgain } from '#lib/purchase/pay-form.ts';
-import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { readOrderer } from './order.ts';
 import { link } from '#lib/i18n/current.ts';
 import { type SignIn, writeInstructions } from './go-online.ts';

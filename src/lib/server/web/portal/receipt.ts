@@ -1,12 +1,12 @@
 import { redirect } from '@sveltejs/kit';
-import type { AccessKind } from '#lib/domain/access-kind.ts';
-import { formatDuration, sumOfDurations } from '#lib/domain/duration.ts';
+import type { AccessKind } from '#lib/domain/wifi.ts';
+import { formatDuration, sumOfDurations } from '#lib/domain/time.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMinor, toMinor } from '#lib/domain/money.ts';
 import { formatMobile, hideMiddle } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
-import { momentText } from '#lib/format/when.ts';
+import { momentText } from '#lib/format/words.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases.ts';

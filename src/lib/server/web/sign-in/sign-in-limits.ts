@@ -1,4 +1,4 @@
-import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';

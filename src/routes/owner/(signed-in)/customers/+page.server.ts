@@ -1,4 +1,4 @@
-import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/domain/time/calendar.ts';
+import { FIRST_DATE, LAST_DATE, isDate, spanOfDates } from '#lib/domain/time.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { describePurchase, describeUsers } from '#lib/server/web/owner/customers.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSimulator, type Simulator } from '../../../../simulators/frame/simulator.ts';
+import { type Simulator, startSimulator } from '../../../../simulators/simulator.ts';
 import { createApi, type Api } from '../../../../support/api/api.ts';
 import { openSql, type Sql } from '../../../../support/database/sql.ts';
 import { cli } from '../../../../support/server/cli.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import { OPERATORS as FACTS } from '../../../../simulators/facts.ts';
+import { OPERATORS as FACTS } from '../../../../simulators/protocols.ts';
 import { isAll } from '../../../../support/all.ts';
 import type { Payment } from '../../../../support/api/api.ts';
 import { startOperated } from '../../../../support/billing/operators.ts';

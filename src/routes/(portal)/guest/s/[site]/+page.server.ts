@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { normaliseMac } from '#lib/domain/address.ts';
 import { enterCaptiveSession, readSplashPage } from '#lib/server/web/portal/splash.ts';
 import type { PageServerLoad } from './$types';
 

@@ -2,7 +2,7 @@ import { error } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import { formatDataLeft } from '#lib/purchase/state.ts';
 import * as m from '#lib/i18n/messages.js';
-import { momentText } from '#lib/format/when.ts';
+import { momentText } from '#lib/format/words.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { ifAvailable, orNull, passPath } from '#lib/server/web/portal/pages.ts';

@@ -2,7 +2,7 @@ import { error } from '@sveltejs/kit';
 import { logoBox } from '#lib/branding/brand.ts';
 import { nameOffer, usefulOffers } from '#lib/purchase/quote.ts';
 import { formatMoney } from '#lib/domain/money.ts';
-import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
+import { wifiQrText } from '#lib/domain/wifi.ts';
 import { currentLocale } from '#lib/i18n/current.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';

@@ -45,7 +45,7 @@ import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { type PurchaseState, describeWait, formatDataLeft } from '#lib/purchase/state.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { clockText } from '#lib/format/when.ts';
+import { clockText } from '#lib/format/words.ts';
 import { enterAgain } from '#lib/server/web/portal/splash.ts';
 import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
 import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';

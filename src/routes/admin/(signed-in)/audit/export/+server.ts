@@ -1,5 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import { dateAt, timeAt } from '#lib/domain/time/calendar.ts';
+import { dateAt, timeAt } from '#lib/domain/time.ts';
 import type { AuditPosition, FoundEntry } from '#lib/server/audit.ts';
 import { adminPage, namesOf } from '#lib/server/web/admin/admin.ts';
 import { auditSearchOf } from '#lib/server/web/admin/audit.ts';

@@ -1,7 +1,7 @@
-import { AppError } from '#lib/server/platform/errors.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
 import { textOf } from '#lib/server/platform/http-client.ts';
 import type { RequestHandler } from './$types';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 const MAX_CALLBACK_BYTES = 64 * 1024;
 
@@ -16,7 +16,7 @@ export const POST: RequestHandler = async ({ locals, params, request, url }) => 
 	try {
 		bytes = await readBody(request, MAX_CALLBACK_BYTES);
 	} catch (error) {
-		if (!(error instanceof AppError)) throw error;
+		if (!(error instanceof Refused)) throw error;
 		return Response.json({ received: false }, { status: 413 });
 	}
 	const answer = await locals.app.payments.receiveCallback({

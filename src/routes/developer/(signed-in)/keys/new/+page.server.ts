@@ -1,7 +1,8 @@
 import { fail } from '@sveltejs/kit';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { SCOPE_TEXTS } from '#lib/server/contract/scopes.ts';
-import { KeyRefused, createKey, createFormToken, listKeyChoices } from '#lib/server/developer/api-keys.ts';
+import { createKey, createFormToken, listKeyChoices } from '#lib/server/developer/api-keys.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 import { requireDeveloper } from '#lib/server/web/developer.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
@@ -71,7 +72,7 @@ export const actions: Actions = {
 			logSecurity(event, 'API key created', { account: account.id });
 			return { key, name };
 		} catch (error) {
-			if (!(error instanceof KeyRefused)) throw error;
+			if (!(error instanceof Refused)) throw error;
 			const at = ['too_many', 'already_created'].includes(error.reason) ? 'form' : error.reason;
 			return refused(error.reason === 'already_created' ? 409 : 400, at, error.message);
 		}

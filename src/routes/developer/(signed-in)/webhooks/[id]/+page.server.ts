@@ -1,6 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { DAY_MS } from '#lib/domain/time/time.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { isLocalRequest } from '#lib/server/http/client-address.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import {
@@ -23,6 +22,7 @@ import {
 	findDelivery,
 	replayFailedDeliveries
 } from '#lib/server/developer/webhooks.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 const STATUSES = ['pending', 'delivered', 'failed'] as const;
 /** Days. Deliveries are kept for 30. */
@@ -96,7 +96,7 @@ export const actions: Actions = {
 				}
 			);
 		} catch (problem) {
-			if (!(problem instanceof AppError)) throw problem;
+			if (!(problem instanceof Refused)) throw problem;
 			return fail(problem.status, { eventsProblem: problem.message });
 		}
 		redirect(303, `${here}?done=events#main`);

@@ -1,11 +1,11 @@
 import { fail } from '@sveltejs/kit';
 import { webhookRegistration } from '#lib/server/contract/webhooks.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
 import { isLocalRequest } from '#lib/server/http/client-address.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { EVENT_CHOICES, filterEvents, requireDeveloper } from '#lib/server/web/developer.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { registerWebhook } from '#lib/server/developer/webhooks.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 export const load: PageServerLoad = async (event) => {
 	await requireDeveloper(event);
@@ -36,7 +36,7 @@ export const actions: Actions = {
 			);
 			return { made: { id: body.id, url: body.url, created, secret: body.secret } };
 		} catch (problem) {
-			if (!(problem instanceof AppError)) throw problem;
+			if (!(problem instanceof Refused)) throw problem;
 			return refused(problem.status, 'url', problem.message);
 		}
 	}

@@ -1,5 +1,5 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import { loginUser } from '#lib/domain/wifi/pass-username.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
 import { ownPath } from '#lib/server/web/portal/pages.ts';
 import { describePurchase } from '#lib/server/web/portal/purchase.ts';

@@ -1,0 +1,423 @@
+import { type SimulatorAnswer, type SimulatorRequest, objectIn } from './simulator.ts';
+import { randomBytes } from 'node:crypto';
+import type { Script } from './script.ts';
+
+/** The sandbox and the markets of MTN MoMo, as X-Target-Environment names them. */
+export interface Market {
+	environment: string;
+	currency: string;
+	/** ISO 3166; null in the sandbox, which takes every number. */
+	country: string | null;
+	callingCode: string | null;
+	/** Decimals of the currency. */
+	decimals: number;
+}
+
+export const SANDBOX: Market = {
+	environment: 'sandbox',
+	currency: 'EUR',
+	country: null,
+	callingCode: null,
+	decimals: 2
+};
+
+/** environment: currency, country, calling code, decimals */
+const MARKETS: Readonly<Record<string, readonly [string, string, string, number]>> = {
+	mtnuganda: ['UGX', 'UG', '256', 0],
+	mtnghana: ['GHS', 'GH', '233', 2],
+	mtnivorycoast: ['XOF', 'CI', '225', 0],
+	mtnzambia: ['ZMW', 'ZM', '260', 2],
+	mtncameroon: ['XAF', 'CM', '237', 0],
+	mtnbenin: ['XOF', 'BJ', '229', 0],
+	mtncongo: ['XAF', 'CG', '242', 0],
+	mtnswaziland: ['SZL', 'SZ', '268', 2],
+	mtnguineaconakry: ['GNF', 'GN', '224', 0],
+	mtnsouthafrica: ['ZAR', 'ZA', '27', 2],
+	mtnliberia: ['LRD', 'LR', '231', 2],
+	mtnsouthsudan: ['SSP', 'SS', '211', 2],
+	mtnnigeria: ['NGN', 'NG', '234', 2],
+	mtnrwanda: ['RWF', 'RW', '250', 0]
+};
+
+/** @throws Error when there is no such market */
+export function marketNamed(environment: string): Market {
+	if (environment === SANDBOX.environment) return SANDBOX;
+	const found = Object.hasOwn(MARKETS, environment) ? MARKETS[environment] : undefined;
+	if (!found)
+		throw new Error(`The markets are ${[SANDBOX.environment, ...Object.keys(MARKETS)].join(', ')}.`);
+	const [currency, country, callingCode, decimals] = found;
+	return { environment, currency, country, callingCode, decimals };
+}
+
+/** MTN's two forms of an error: the wallet platform's own, and that of the gateway in front of it. */
+
+/** HTTP status of the wallet platform's codes where it is not 500 (the operator's page of common errors). */
+const STATUS: Readonly<Record<string, number>> = {
+	REQUEST_REJECTED: 400,
+	FORBIDDEN_IP: 403,
+	RESOURCE_NOT_FOUND: 404,
+	RESOURCE_ALREADY_EXIST: 409,
+	SERVICE_UNAVAILABLE: 503
+};
+
+const MESSAGES: Readonly<Record<string, string>> = {
+	FORBIDDEN_IP: 'Authorization failed. IP not authorized to use this API.',
+	INTERNAL_PROCESSING_ERROR: 'An internal error occurred while processing.',
+	INVALID_CALLBACK_URL_HOST: 'Callback URL with different host name then configured for API User.',
+	INVALID_CURRENCY: 'Currency not supported.',
+	NOT_ALLOWED: 'Authorization failed. User does not have permission.',
+	NOT_ALLOWED_TARGET_ENVIRONMENT: 'Access to target environment is forbidden.',
+	RESOURCE_ALREADY_EXIST: 'Duplicated reference id. Creation of resource failed.',
+	RESOURCE_NOT_FOUND: 'Requested resource was not found.',
+	SERVICE_UNAVAILABLE: 'Service temporarily unavailable, try again later.'
+};
+
+export const messageOf = (code: string): string => MESSAGES[code] ?? code.toLowerCase().replaceAll('_', ' ');
+
+export const failure = (code: string, message = messageOf(code)): SimulatorAnswer => ({
+	status: STATUS[code] ?? 500,
+	body: { code, message }
+});
+
+/** Bad request: the wallet platform says what is wrong, if anything. */
+export const rejected = (message: string): SimulatorAnswer => failure('REQUEST_REJECTED', message);
+
+export const gateway = (
+	status: number,
+	message: string,
+	headers: Record<string, string> = {}
+): SimulatorAnswer => ({ status, body: { statusCode: status, message }, headers });
+
+export const ok = (body: unknown, status = 200): SimulatorAnswer => ({ status, body });
+
+/**
+ * Credentials: subscription keys (per product, a primary and a secondary one), API users with their keys, tokens.
+ * In the sandbox users and keys are made over the API; a market has the one that its portal gave.
+ */
+
+export type Product = 'collection' | 'disbursement';
+
+interface ApiUser {
+	/** The product with whose subscription key it was made. */
+	product: Product;
+	/** Names that X-Callback-Url may have. */
+	callbackHosts: readonly string[];
+	apiKey: string | null;
+}
+
+export const CREDENTIALS = {
+	api_user: '00000000-0000-4000-8000-00000000fa4e',
+	api_key: 'fake-api-key-of-the-simulator',
+	disbursement_api_user: '00000000-0000-4000-8000-00000000d15b',
+	disbursement_api_key: 'fake-disbursement-api-key-of-the-simulator',
+	collection_subscription_key: 'fake-collection-key',
+	collection_secondary_key: 'fake-collection-key-2',
+	disbursement_subscription_key: 'fake-disbursement-key',
+	disbursement_secondary_key: 'fake-disbursement-key-2'
+} as const;
+
+const TOKEN_SECONDS = 3_600;
+/** For a client on the same machine; users that are made over the API have exactly the name that they gave. */
+const LOOPBACK = ['localhost', '127.0.0.1'];
+
+const isUuidV4 = (text: string): boolean =>
+	/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(text);
+
+export class Access {
+	private readonly users = new Map<string, ApiUser>();
+	private readonly tokens = new Map<string, { user: string; product: Product; until: number }>();
+	private readonly market: Market;
+
+	/** @param callbackHost of the user made in advance; null: this machine, by name and by number */
+	constructor(market: Market, callbackHost: string | null) {
+		this.market = market;
+		const callbackHosts = callbackHost === null ? LOOPBACK : [callbackHost];
+		const { api_user, api_key, disbursement_api_user, disbursement_api_key } = CREDENTIALS;
+		this.users.set(api_user, { product: 'collection', callbackHosts, apiKey: api_key });
+		this.users.set(disbursement_api_user, {
+			product: 'disbursement',
+			callbackHosts,
+			apiKey: disbursement_api_key
+		});
+	}
+
+	expireTokens(): void {
+		this.tokens.clear();
+	}
+
+	/** The gateway's check: the product that the key opens, if it is one of these. */
+	private openedBy({ headers }: SimulatorRequest, products: readonly Product[]): Product | SimulatorAnswer {
+		const key = headers['ocp-apim-subscription-key'];
+		const missing =
+			'Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.';
+		if (typeof key !== 'string' || key === '') return gateway(401, missing);
+		const opened = products.find(
+			(one) => key === CREDENTIALS[`${one}_subscription_key`] || key === CREDENTIALS[`${one}_secondary_key`]
+		);
+		if (opened) return opened;
+		const invalid =
+			'Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.';
+		return gateway(401, invalid);
+	}
+
+	/** `POST /{product}/token/` */
+	giveToken(request: SimulatorRequest, product: Product, now: number): SimulatorAnswer {
+		const opened = this.openedBy(request, [product]);
+		if (typeof opened !== 'string') return opened;
+		// The documentation forbids every body; the platform lets a form pass.
+		const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
+		if (request.body !== '' && !isForm) return rejected('A token request has no body.');
+		const [, basic = ''] = /^Basic ([A-Za-z0-9+/]+={0,2})$/.exec(request.headers.authorization ?? '') ?? [];
+		const [, id = '', key = ''] = /^([^:]*):(.*)$/.exec(Buffer.from(basic, 'base64').toString('utf8')) ?? [];
+		const user = this.users.get(id.toLowerCase());
+		if (!user || user.apiKey === null || user.apiKey !== key)
+			return { status: 401, body: { error: 'login_failed' } };
+		const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+		const until = now + TOKEN_SECONDS * 1000;
+		const token = `${part({ typ: 'JWT', alg: 'fake' })}.${part({ clientId: id, expires: new Date(until).toISOString() })}.${randomBytes(24).toString('base64url')}`;
+		this.tokens.set(token, { user: id.toLowerCase(), product, until });
+		return ok({ access_token: token, token_type: 'access_token', expires_in: TOKEN_SECONDS });
+	}
+
+	/** Subscription key, token and X-Target-Environment of a call. */
+	enter(request: SimulatorRequest, product: Product, now: number): { user: ApiUser } | SimulatorAnswer {
+		const opened = this.openedBy(request, [product]);
+		if (typeof opened !== 'string') return opened;
+		const [, token = ''] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
+		const known = this.tokens.get(token);
+		const user = known && this.users.get(known.user);
+		if (!user || known.product !== product || known.until <= now) {
+			return gateway(401, 'Unauthorized. Access token is missing or invalid.');
+		}
+		const environment = request.headers['x-target-environment'];
+		if (environment === undefined) return rejected('X-Target-Environment is required.');
+		if (environment !== this.market.environment) return failure('NOT_ALLOWED_TARGET_ENVIRONMENT');
+		// It got a token all the same.
+		if (user.product !== product) return failure('NOT_ALLOWED');
+		return { user };
+	}
+
+	/** `/v1_0/apiuser…`, in the sandbox only; null is a path that there is not. */
+	provision(request: SimulatorRequest): SimulatorAnswer | null {
+		const found = /^\/v1_0\/apiuser(?:\/([^/]+)(\/apikey)?)?$/.exec(request.path);
+		if (!found || this.market.country !== null) return null;
+		const [, id, rest] = found;
+		const call = `${request.method} ${id === undefined ? '' : 'user'}${rest ?? ''}`;
+		if (!['POST ', 'GET user', 'POST user/apikey'].includes(call)) return null;
+		const product = this.openedBy(request, ['collection', 'disbursement']);
+		if (typeof product !== 'string') return product;
+		if (id === undefined) return this.makeUser(request, product);
+		const user = this.users.get(id.toLowerCase());
+		if (!user) return failure('RESOURCE_NOT_FOUND');
+		if (rest === undefined) {
+			const [providerCallbackHost = ''] = user.callbackHosts;
+			return ok({ providerCallbackHost, targetEnvironment: this.market.environment });
+		}
+		user.apiKey = randomBytes(16).toString('hex');
+		return ok({ apiKey: user.apiKey }, 201);
+	}
+
+	private makeUser({ headers, body }: SimulatorRequest, product: Product): SimulatorAnswer {
+		const id = String(headers['x-reference-id'] ?? '').toLowerCase();
+		if (!isUuidV4(id)) return rejected('X-Reference-Id must be a UUID of version 4.');
+		const given = objectIn(body)?.['providerCallbackHost'];
+		// The documentation says without a scheme; the platform accepts one.
+		const host = typeof given === 'string' ? given.replace(/^https?:\/\/([^/]*)\/?$/i, '$1') : '';
+		if (!isHostName(host)) return rejected('providerCallbackHost must be a host name.');
+		if (this.users.has(id)) return failure('RESOURCE_ALREADY_EXIST');
+		this.users.set(id, { product, callbackHosts: [host.toLowerCase()], apiKey: null });
+		return ok(null, 201);
+	}
+}
+
+/** No port, no path and no IP address. */
+const isHostName = (text: string): boolean =>
+	text.length <= 253 &&
+	/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(text) &&
+	!/^[\d.]+$/.test(text);
+
+/** Validates payment and refund requests by MTN's documentation. */
+
+interface Order {
+	reference: string;
+	/** As it came. */
+	amount: string;
+	currency: string;
+	externalId: string | null;
+	payerMessage: string | null;
+	payeeNote: string | null;
+}
+
+export interface PaymentOrder extends Order {
+	payer: { partyIdType: string; partyId: string };
+	callbackUrl: string | null;
+}
+
+export interface RefundOrder extends Order {
+	referenceIdToRefund: string;
+}
+
+const MAX_NOTE_LENGTH = 160;
+const MAX_EXTERNAL_ID_LENGTH = 64;
+
+type Read<Shape> = Shape | { problem: string };
+
+export function readPaymentOrder(request: SimulatorRequest, market: Market): Read<PaymentOrder> {
+	const body = objectIn(request.body);
+	const order = readOrder(request, body, market);
+	if ('problem' in order) return order;
+	const payer = body?.['payer'] as Record<string, unknown> | null | undefined;
+	const type = payer?.['partyIdType'];
+	const id = payer?.['partyId'];
+	if (typeof type !== 'string' || typeof id !== 'string' || !isParty(type, id)) {
+		return { problem: 'payer must be a party; a MSISDN is the country code and the number, digits only.' };
+	}
+	const callbackUrl = request.headers['x-callback-url'];
+	if (callbackUrl !== undefined && !isCallbackUrl(String(callbackUrl))) {
+		return { problem: 'X-Callback-Url must be an http or https URL.' };
+	}
+	return {
+		...order,
+		payer: { partyIdType: type, partyId: id },
+		callbackUrl: callbackUrl === undefined ? null : String(callbackUrl)
+	};
+}
+
+export function readRefundOrder(request: SimulatorRequest, market: Market): Read<RefundOrder> {
+	const body = objectIn(request.body);
+	const order = readOrder(request, body, market);
+	if ('problem' in order) return order;
+	const refunded = body?.['referenceIdToRefund'];
+	// The sandbox plays its scenarios for "1" to "13".
+	const isScenario = market.country === null && typeof refunded === 'string' && /^\d{1,2}$/.test(refunded);
+	if (typeof refunded !== 'string' || !(isScenario || isUuidV4(refunded))) {
+		return { problem: 'referenceIdToRefund must be the reference of a payment.' };
+	}
+	return { ...order, referenceIdToRefund: refunded };
+}
+
+function readOrder(
+	{ headers }: SimulatorRequest,
+	body: Record<string, unknown> | null,
+	market: Market
+): Read<Order> {
+	const reference = String(headers['x-reference-id'] ?? '');
+	if (!isUuidV4(reference)) return { problem: 'X-Reference-Id must be a UUID of version 4.' };
+	if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) {
+		return { problem: 'Content-Type must be application/json.' };
+	}
+	if (body === null) return { problem: 'The body must be a JSON object.' };
+	const { amount, currency, externalId = null, payerMessage = null, payeeNote = null } = body;
+	if (typeof amount !== 'string' || !isAmount(amount, market.decimals)) {
+		return { problem: 'amount must be a positive amount, as a string.' };
+	}
+	if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) {
+		return { problem: 'currency must be an ISO 4217 code.' };
+	}
+	if (externalId !== null && !isText(externalId, MAX_EXTERNAL_ID_LENGTH)) {
+		return { problem: 'externalId must be a string without special characters.' };
+	}
+	if (payerMessage !== null && !isText(payerMessage, MAX_NOTE_LENGTH)) return note('payerMessage');
+	if (payeeNote !== null && !isText(payeeNote, MAX_NOTE_LENGTH)) return note('payeeNote');
+	return { reference: reference.toLowerCase(), amount, currency, externalId, payerMessage, payeeNote };
+}
+
+const note = (name: string) => ({
+	problem: `${name} must be a string of at most ${MAX_NOTE_LENGTH} characters without special ones.`
+});
+
+/** Quotes, brackets of markup and control characters are refused. */
+const isText = (value: unknown, longest: number): value is string =>
+	typeof value === 'string' &&
+	value.length <= longest &&
+	![...value].some((character) => `'"\`<>&\\`.includes(character) || character < ' ');
+
+const isAmount = (text: string, decimals: number): boolean =>
+	/^\d{1,12}(\.\d{1,4})?$/.test(text) &&
+	Number(text) > 0 &&
+	(text.split('.')[1] ?? '').replace(/0+$/, '').length <= decimals;
+
+const isMsisdn = (text: string): boolean => /^\d{5,15}$/.test(text);
+
+function isParty(type: string, id: string): boolean {
+	switch (type) {
+		case 'MSISDN':
+			return isMsisdn(id);
+		case 'EMAIL':
+			return /^[^@\s]+@[^@\s]+$/.test(id);
+		case 'PARTY_CODE':
+			return isUuidV4(id);
+		default:
+			return false;
+	}
+}
+
+const isCallbackUrl = (text: string): boolean => /^https?:\/\/\S+$/.test(text) && URL.canParse(text);
+
+/** The sandbox's scenarios, by number (the operator's page on testing). Every other number pays. */
+const PREFIX = '467331234';
+
+const PAYMENTS: Readonly<Record<string, string>> = {
+	'50': 'INTERNAL_PROCESSING_ERROR',
+	'51': 'APPROVAL_REJECTED',
+	'52': 'EXPIRED',
+	'53': 'pending',
+	'55': 'PAYER_NOT_FOUND',
+	'56': 'PAYEE_NOT_ALLOWED_TO_RECEIVE',
+	'57': 'NOT_ALLOWED',
+	'58': 'NOT_ALLOWED_TARGET_ENVIRONMENT',
+	'59': 'INVALID_CALLBACK_URL_HOST',
+	'60': 'INVALID_CURRENCY',
+	'61': 'INTERNAL_PROCESSING_ERROR',
+	'62': 'SERVICE_UNAVAILABLE',
+	'63': 'COULD_NOT_PERFORM_TRANSACTION',
+	'64': 'TRANSFER_TYPE_UNKNOWN'
+};
+
+/** Is CREATED first, and paid in the end. */
+export const DELAYED = `${PREFIX}54`;
+const DELAYED_MS = 25_000;
+
+export function paymentScenario(phone: string): Partial<Script> {
+	if (phone === DELAYED) return { afterMs: DELAYED_MS };
+	const outcome = phone.startsWith(PREFIX) ? PAYMENTS[phone.slice(PREFIX.length)] : undefined;
+	return outcome === undefined ? {} : { outcome };
+}
+
+/** By `referenceIdToRefund`. */
+const REFUNDS: Readonly<Record<string, string>> = {
+	'1': 'PAYER_NOT_FOUND',
+	'2': 'INTERNAL_PROCESSING_ERROR',
+	'3': 'APPROVAL_REJECTED',
+	'4': 'EXPIRED',
+	'5': 'pending',
+	'6': 'pending',
+	'7': 'NOT_ALLOWED',
+	'8': 'NOT_ALLOWED_TARGET_ENVIRONMENT',
+	'9': 'INVALID_CALLBACK_URL_HOST',
+	'10': 'INVALID_CURRENCY',
+	'11': 'INTERNAL_PROCESSING_ERROR',
+	'12': 'SERVICE_UNAVAILABLE',
+	'13': 'COULD_NOT_PERFORM_TRANSACTION'
+};
+
+export const refundScenario = (referenceIdToRefund: string): string | null =>
+	REFUNDS[referenceIdToRefund] ?? null;
+
+const HOLDERS: Readonly<Record<string, SimulatorAnswer>> = {
+	'50': failure('RESOURCE_NOT_FOUND'),
+	'51': ok({ result: false }),
+	'52': failure('NOT_ALLOWED'),
+	'53': failure('NOT_ALLOWED_TARGET_ENVIRONMENT'),
+	'54': failure('INTERNAL_PROCESSING_ERROR'),
+	'55': failure('SERVICE_UNAVAILABLE')
+};
+
+/** The answer of the active check. @param type as the path has it, in either case */
+export function activeCheck(type: string, id: string): SimulatorAnswer {
+	if (!isParty(type.toUpperCase(), id))
+		return failure('REQUEST_REJECTED', 'The account holder is not valid.');
+	const scenario = id.startsWith(PREFIX) ? HOLDERS[id.slice(PREFIX.length)] : undefined;
+	// A number without its country code is nobody's.
+	return scenario ?? ok({ result: !id.startsWith('0') });
+}

@@ -1,0 +1,440 @@
+import type { CallbackScript, Script } from './script.ts';
+import { type SimulatorAnswer, objectIn } from './simulator.ts';
+import type { SimulatedPayment } from './books.ts';
+
+/**
+ * The networks of pawaPay's sandbox, as far as they are played here (docs.pawapay.io/v2/docs/providers and
+ * /test_numbers). Limits are the account's; decimals are the provider's. First digits are only good for predictions.
+ */
+
+interface Country {
+	code: string;
+	name: string;
+	/** Country code of numbers. */
+	prefix: string;
+	/** Digits after it. */
+	lengths: readonly number[];
+}
+
+export interface Wallet {
+	currency: string;
+	decimals: 'NONE' | 'TWO_PLACES';
+	min: number;
+	max: number;
+}
+
+export interface Network {
+	provider: string;
+	name: string;
+	country: Country;
+	authType: 'PROVIDER_AUTH' | 'PREAUTH';
+	wallets: readonly Wallet[];
+	/** First digits of national numbers. */
+	numbers: RegExp;
+}
+
+const country = (code: string, name: string, prefix: string, ...lengths: number[]): Country => ({
+	code,
+	name,
+	prefix,
+	lengths
+});
+
+const BEN = country('BEN', 'Benin', '229', 8, 10);
+const BFA = country('BFA', 'Burkina Faso', '226', 8);
+const CIV = country('CIV', "Côte d'Ivoire", '225', 10);
+const CMR = country('CMR', 'Cameroon', '237', 9);
+const COD = country('COD', 'Democratic Republic of the Congo', '243', 9);
+const GHA = country('GHA', 'Ghana', '233', 9);
+const KEN = country('KEN', 'Kenya', '254', 9);
+const MWI = country('MWI', 'Malawi', '265', 9);
+const RWA = country('RWA', 'Rwanda', '250', 9);
+const TZA = country('TZA', 'Tanzania', '255', 9);
+const UGA = country('UGA', 'Uganda', '256', 9);
+const ZMB = country('ZMB', 'Zambia', '260', 9);
+
+const whole = (currency: string, min = 1, max = 2_000_000): Wallet => ({
+	currency,
+	decimals: 'NONE',
+	min,
+	max
+});
+const withCents = (currency: string, min = 1, max = 50_000): Wallet => ({
+	currency,
+	decimals: 'TWO_PLACES',
+	min,
+	max
+});
+
+function network(
+	provider: string,
+	name: string,
+	home: Country,
+	numbers: RegExp,
+	wallets: readonly Wallet[],
+	authType: Network['authType'] = 'PROVIDER_AUTH'
+): Network {
+	return { provider, name, country: home, numbers, wallets, authType };
+}
+
+export const NETWORKS: readonly Network[] = [
+	network('MTN_MOMO_BEN', 'MTN', BEN, /^(01)?(42|46|5[0-46-79]|6[1267]|69|9[0167])/, [whole('XOF')]),
+	network('MOOV_BEN', 'Moov', BEN, /^(01)?(45|55|58|6[03458]|9[4589])/, [whole('XOF')]),
+	network('MOOV_BFA', 'Moov', BFA, /^(0[1-3]|5[0-3]|6[0-3]|7[0-3])/, [whole('XOF')]),
+	network('ORANGE_BFA', 'Orange', BFA, /^(0[4-7]|5[4-7]|6[4-7]|7[4-7])/, [whole('XOF')], 'PREAUTH'),
+	network('MTN_MOMO_CIV', 'MTN', CIV, /^05/, [whole('XOF')]),
+	network('ORANGE_CIV', 'Orange', CIV, /^07/, [whole('XOF')]),
+	network('MTN_MOMO_CMR', 'MTN', CMR, /^6(7|5[0-4]|8)/, [whole('XAF')]),
+	network('ORANGE_CMR', 'Orange', CMR, /^6(9|5[5-9])/, [whole('XAF')]),
+	network('VODACOM_MPESA_COD', 'Vodacom', COD, /^8[123]/, [whole('CDF'), withCents('USD')]),
+	network('AIRTEL_COD', 'Airtel', COD, /^9[789]/, [withCents('CDF', 1, 5_000_000), withCents('USD')]),
+	network('ORANGE_COD', 'Orange', COD, /^8[0459]/, [withCents('CDF', 1, 5_000_000), withCents('USD')]),
+	network('MTN_MOMO_GHA', 'MTN', GHA, /^(24|25|5[3459])/, [withCents('GHS')]),
+	network('AIRTELTIGO_GHA', 'AT', GHA, /^(2[67]|5[67])/, [withCents('GHS')]),
+	network('MPESA_KEN', 'M-Pesa', KEN, /^(7|1)/, [whole('KES', 1, 250_000)]),
+	network('AIRTEL_MWI', 'Airtel', MWI, /^9/, [withCents('MWK', 1, 750_000)]),
+	network('TNM_MWI', 'TNM', MWI, /^8/, [withCents('MWK', 1, 750_000)]),
+	network('MTN_MOMO_RWA', 'MTN', RWA, /^7[89]/, [whole('RWF', 100)]),
+	network('AIRTEL_RWA', 'Airtel', RWA, /^7[23]/, [whole('RWF', 100)]),
+	network('VODACOM_TZA', 'Vodacom', TZA, /^7[456]/, [whole('TZS', 100)]),
+	network('AIRTEL_TZA', 'Airtel', TZA, /^(6[89]|78)/, [whole('TZS', 100)]),
+	network('MTN_MOMO_UGA', 'MTN', UGA, /^(7[678]|3[19])/, [whole('UGX', 100, 5_000_000)]),
+	network('AIRTEL_OAPI_UGA', 'Airtel', UGA, /^(7[045]|20)/, [whole('UGX', 100, 5_000_000)]),
+	network('MTN_MOMO_ZMB', 'MTN', ZMB, /^[79]6/, [withCents('ZMW')]),
+	network('AIRTEL_OAPI_ZMB', 'Airtel', ZMB, /^[795]7/, [withCents('ZMW')]),
+	network('ZAMTEL_ZMB', 'Zamtel', ZMB, /^[795]5/, [withCents('ZMW')])
+];
+
+export const isNumberOf = (home: Country, phone: string): boolean =>
+	phone.startsWith(home.prefix) && home.lengths.includes(phone.length - home.prefix.length);
+
+export const predict = (phone: string): Network | undefined =>
+	NETWORKS.find(
+		({ country: home, numbers }) => isNumberOf(home, phone) && numbers.test(phone.slice(home.prefix.length))
+	);
+
+/** Outcomes by the last three digits of a test number. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+	'789': 'success',
+	'019': 'PAYER_LIMIT_REACHED',
+	'029': 'PAYER_NOT_FOUND',
+	'039': 'PAYMENT_NOT_APPROVED',
+	'049': 'INSUFFICIENT_BALANCE',
+	'069': 'UNSPECIFIED_FAILURE',
+	'129': 'pending'
+};
+
+/** Burkina Faso counts differently. */
+const OUTCOMES_BFA: Readonly<Record<string, string>> = {
+	'678': 'success',
+	'048': 'INSUFFICIENT_BALANCE',
+	'068': 'UNSPECIFIED_FAILURE',
+	'138': 'pending'
+};
+
+/** Test numbers without their last three digits. */
+const BASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+	'250783456': OUTCOMES,
+	'250733456': OUTCOMES,
+	'260973456': OUTCOMES,
+	'260763456': OUTCOMES,
+	'237653456': OUTCOMES,
+	'2250503456': OUTCOMES,
+	'22951345': OUTCOMES,
+	'2290151345': OUTCOMES,
+	'243813456': OUTCOMES,
+	'243973456': OUTCOMES,
+	'243893456': OUTCOMES,
+	'256783456': OUTCOMES,
+	'256753456': OUTCOMES,
+	'254703456': OUTCOMES,
+	'265993456': OUTCOMES,
+	'265883456': OUTCOMES,
+	'22602345': OUTCOMES_BFA
+};
+
+/** Outcomes of test numbers; any other number pays. */
+export function testNumber(phone: string): Partial<Script> {
+	const outcome = BASES[phone.slice(0, -3)]?.[phone.slice(-3)];
+	if (outcome === undefined) return {};
+	return outcome === 'pending' ? { outcome, callbacks: [] } : { outcome };
+}
+
+/** Settings of pawaPay's dashboard, and the matching settings of Airtill. */
+export const PORTAL = {
+	api_token: 'simulated-pawapay-token-1',
+	callback_url: '',
+	refund_callback_url: '',
+	signed_callbacks: 'off',
+	signed_requests: 'off',
+	merchant_key_id: '',
+	merchant_key: '',
+	deposits: 'on',
+	refunds: 'on',
+	/** Providers that are down, with commas. */
+	closed: '',
+	/** Country of the providers in the printed settings. */
+	country: 'UGA',
+	/** `list`: the other form of active-conf. */
+	operation_types: 'object'
+};
+
+/** Payment methods of Airtill for the printed settings, by country. */
+export const SETTINGS: Readonly<Record<string, { region: string; currency: string; providers: string }>> = {
+	BEN: { region: 'BJ', currency: 'XOF', providers: 'mtn_momo=MTN_MOMO_BEN' },
+	CIV: { region: 'CI', currency: 'XOF', providers: 'mtn_momo=MTN_MOMO_CIV,orange_money=ORANGE_CIV' },
+	CMR: { region: 'CM', currency: 'XAF', providers: 'mtn_momo=MTN_MOMO_CMR,orange_money=ORANGE_CMR' },
+	COD: {
+		region: 'CD',
+		currency: 'CDF',
+		providers: 'mpesa=VODACOM_MPESA_COD,airtel_money=AIRTEL_COD,orange_money=ORANGE_COD'
+	},
+	GHA: { region: 'GH', currency: 'GHS', providers: 'mtn_momo=MTN_MOMO_GHA,airtel_money=AIRTELTIGO_GHA' },
+	KEN: { region: 'KE', currency: 'KES', providers: 'mpesa=MPESA_KEN' },
+	MWI: { region: 'MW', currency: 'MWK', providers: 'airtel_money=AIRTEL_MWI' },
+	RWA: { region: 'RW', currency: 'RWF', providers: 'mtn_momo=MTN_MOMO_RWA,airtel_money=AIRTEL_RWA' },
+	TZA: { region: 'TZ', currency: 'TZS', providers: 'mpesa=VODACOM_TZA,airtel_money=AIRTEL_TZA' },
+	UGA: { region: 'UG', currency: 'UGX', providers: 'mtn_momo=MTN_MOMO_UGA,airtel_money=AIRTEL_OAPI_UGA' },
+	ZMB: { region: 'ZM', currency: 'ZMW', providers: 'mtn_momo=MTN_MOMO_ZMB,airtel_money=AIRTEL_OAPI_ZMB' }
+};
+
+export type Portal = typeof PORTAL;
+
+export const isClosed = (portal: Portal, provider: string): boolean =>
+	portal.closed.split(',').includes(provider);
+
+/** Validation of request fields (docs.pawapay.io/v2/api-reference). */
+export interface Refusal {
+	code: string;
+	message: string;
+}
+
+export type Body = Record<string, unknown>;
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID_V4.test(value);
+
+/** "5", "5.0" and "0.5" are right; "5.", ".5", "05" and "5.555" are not. */
+const AMOUNT = /^(0|[1-9]\d{0,17})(\.\d{1,2})?$/;
+const MAX_METADATA = 10;
+
+type Rule = (value: unknown) => boolean;
+const matches =
+	(pattern: RegExp): Rule =>
+	(value) =>
+		typeof value === 'string' && pattern.test(value);
+const isObject = (value: unknown): value is Body =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText: Rule = matches(/^[\s\S]{1,255}$/);
+
+interface Fields {
+	required: Readonly<Record<string, Rule>>;
+	optional: Readonly<Record<string, Rule>>;
+}
+
+const DEPOSIT: Fields = {
+	required: { depositId: isUuid, amount: matches(AMOUNT), currency: matches(/^[A-Z]{3}$/), payer: isObject },
+	optional: {
+		preAuthorisationCode: matches(/^\w{1,36}$/),
+		clientReferenceId: isText,
+		customerMessage: matches(/^[A-Za-z0-9 ]{4,22}$/),
+		metadata: Array.isArray
+	}
+};
+const PAYER: Fields = { required: { type: matches(/^MMO$/), accountDetails: isObject }, optional: {} };
+const ACCOUNT: Fields = { required: { phoneNumber: isText, provider: isText }, optional: {} };
+const REFUND: Fields = {
+	required: { refundId: isUuid, depositId: isUuid },
+	optional: {
+		amount: matches(AMOUNT),
+		currency: matches(/^[A-Z]{3}$/),
+		clientReferenceId: isText,
+		metadata: Array.isArray
+	}
+};
+
+/** @returns the body, or what is wrong with it */
+export function readBody(text: string, contentType: string | undefined): Body | Refusal {
+	const invalid = { code: 'INVALID_INPUT', message: 'The request body could not be read as JSON.' };
+	if (!/^application\/json\b/i.test(contentType ?? '')) return invalid;
+	return objectIn(text) ?? invalid;
+}
+
+export const isRefusal = (read: Body | Refusal): read is Refusal =>
+	typeof read['code'] === 'string' && typeof read['message'] === 'string';
+
+export function depositRefusal(body: Body): Refusal | null {
+	const payer = (body['payer'] ?? {}) as Body;
+	return (
+		wrongField(DEPOSIT, body, '') ??
+		wrongField(PAYER, payer, 'payer.') ??
+		wrongField(ACCOUNT, payer['accountDetails'] as Body, 'payer.accountDetails.') ??
+		wrongMetadata(body['metadata'])
+	);
+}
+
+export const refundRefusal = (body: Body): Refusal | null =>
+	wrongField(REFUND, body, '') ?? wrongMetadata(body['metadata']);
+
+function wrongField({ required, optional }: Fields, body: Body, at: string): Refusal | null {
+	for (const name of Object.keys(body)) {
+		if (!Object.hasOwn(required, name) && !Object.hasOwn(optional, name)) {
+			return { code: 'UNSUPPORTED_PARAMETER', message: `The parameter '${at}${name}' is not supported.` };
+		}
+	}
+	for (const name of Object.keys(required)) {
+		if (body[name] === undefined || body[name] === null) {
+			return { code: 'MISSING_PARAMETER', message: `Please specify the parameter '${at}${name}'.` };
+		}
+	}
+	for (const [name, rule] of Object.entries({ ...required, ...optional })) {
+		if (body[name] !== undefined && !rule(body[name])) {
+			return { code: 'INVALID_PARAMETER', message: `The parameter '${at}${name}' is not valid.` };
+		}
+	}
+	return null;
+}
+
+function wrongMetadata(list: unknown): Refusal | null {
+	if (!Array.isArray(list)) return null;
+	const names = new Set<string>();
+	for (const entry of list as unknown[]) {
+		const [name, ...others] = isObject(entry) ? Object.keys(entry).filter((key) => key !== 'isPII') : [];
+		if (name === undefined || others.length > 0 || list.length > MAX_METADATA) {
+			return { code: 'INVALID_PARAMETER', message: "The parameter 'metadata' is not valid." };
+		}
+		if (names.has(name)) {
+			return { code: 'DUPLICATE_METADATA_FIELD', message: `The metadata field '${name}' is there twice.` };
+		}
+		names.add(name);
+	}
+	return null;
+}
+
+/** As it is repeated: one object. */
+export function metadataOf(list: unknown): Body | undefined {
+	if (!Array.isArray(list)) return undefined;
+	const entries = (list as Body[]).flatMap((entry) => Object.entries(entry));
+	return Object.fromEntries(entries.filter(([name]) => name !== 'isPII'));
+}
+
+/** pawaPay's responses and the shape of a payment in them. */
+
+/** Outcomes of a script that are states in which it stays. */
+const STATES = ['IN_RECONCILIATION', 'ACCEPTED', 'PROCESSING', 'SUBMITTED', 'ENQUEUED'];
+
+/** HTTP statuses of refusals that are not `REJECTED` in a 200. */
+const STATUSES: Readonly<Record<string, number>> = {
+	INVALID_INPUT: 400,
+	MISSING_PARAMETER: 400,
+	UNSUPPORTED_PARAMETER: 400,
+	INVALID_PARAMETER: 400,
+	DUPLICATE_METADATA_FIELD: 400,
+	NO_AUTHENTICATION: 401,
+	AUTHENTICATION_ERROR: 403,
+	AUTHORISATION_ERROR: 403,
+	HTTP_SIGNATURE_ERROR: 403,
+	DEPOSITS_NOT_ALLOWED: 403,
+	REFUNDS_NOT_ALLOWED: 403,
+	UNKNOWN_ERROR: 500
+};
+
+export const ONCE: CallbackScript = { when: 'at_outcome', afterMs: 0, times: 1 };
+
+export const ok = (body: unknown): SimulatorAnswer => ({ status: 200, body });
+export const iso = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+export const transactionId = (number: number) => String(12_000_000 + number);
+export const isFinal = (outcome: string) => outcome !== 'pending' && !STATES.includes(outcome);
+export const optional = (name: string, value: unknown): Body =>
+	value === undefined ? {} : { [name]: value };
+
+const reason = (code: string, message: string) => ({
+	failureReason: { failureCode: code, failureMessage: message }
+});
+
+export const refuse = (code: string, message: string): SimulatorAnswer => ({
+	status: STATUSES[code] ?? 200,
+	body: reason(code, message)
+});
+
+export const serverError = (): SimulatorAnswer =>
+	refuse('UNKNOWN_ERROR', 'Unable to process the request due to an unknown problem.');
+
+/** A request that was read and not taken. */
+export function reject(
+	{ code, message }: Refusal,
+	body: Body,
+	id: 'depositId' | 'refundId'
+): SimulatorAnswer {
+	const status = STATUSES[code] ?? 200;
+	if (status >= 401) return refuse(code, message);
+	return { status, body: { ...optional(id, body[id]), status: 'REJECTED', ...reason(code, message) } };
+}
+
+export function resend(
+	name: 'depositId' | 'refundId',
+	id: string,
+	isKnown: boolean,
+	isFinished: boolean,
+	send: () => void
+): SimulatorAnswer {
+	const rejected = (code: string, message: string) =>
+		ok({ [name]: id, status: 'REJECTED', ...reason(code, message) });
+	if (!isKnown) return rejected('NOT_FOUND', `${id} not found`);
+	if (!isFinished) return rejected('INVALID_STATE', `${id} has not finished processing`);
+	send();
+	return ok({ [name]: id, status: 'ACCEPTED' });
+}
+
+/** @param waiting the state while there is no outcome */
+export function stateOf(outcome: string, waiting: string): Body {
+	if (outcome === 'success') return { status: 'COMPLETED' };
+	if (outcome === 'pending') return { status: waiting };
+	if (STATES.includes(outcome)) return { status: outcome };
+	return { status: 'FAILED', ...reason(outcome, `Simulated ${outcome}`) };
+}
+
+export function accountOf(body: Body): { phoneNumber: string; provider: string } {
+	const details = ((body['payer'] ?? {}) as Body)['accountDetails'] as Body;
+	return { phoneNumber: String(details['phoneNumber']), provider: String(details['provider']) };
+}
+
+export function walletOf(provider: string, currency: string): Wallet {
+	const network = NETWORKS.find((candidate) => candidate.provider === provider);
+	const wallet = network?.wallets.find((candidate) => candidate.currency === currency);
+	if (!wallet) throw new Error(`${provider} has no wallet in ${currency}`);
+	return wallet;
+}
+
+export function amountRefusal(amount: string, { decimals, min, max }: Wallet): Refusal | null {
+	if (decimals === 'NONE' && amount.includes('.')) {
+		return { code: 'INVALID_AMOUNT', message: 'The provider does not support decimals in amounts.' };
+	}
+	const value = Number(amount);
+	if (value <= 0 || value < min || value > max) {
+		return { code: 'AMOUNT_OUT_OF_BOUNDS', message: `The amount should be between ${min} and ${max}.` };
+	}
+	return null;
+}
+
+/** A deposit in a read and in a callback. */
+export function depositData(payment: SimulatedPayment, outcome: string, isV1 = false): Body {
+	const { request, currency, queuedAt } = payment;
+	const account = accountOf(request);
+	const usesSubmitted = isV1 || payment.script.otherForm;
+	const taken = outcome === 'success' ? payment.amount * payment.script.amountFactor : payment.amount;
+	const amount = walletOf(account.provider, currency).decimals === 'NONE' ? String(taken) : taken.toFixed(2);
+	return {
+		depositId: request['depositId'],
+		...stateOf(outcome, payment.reads <= 1 ? 'ACCEPTED' : usesSubmitted ? 'SUBMITTED' : 'PROCESSING'),
+		amount,
+		currency,
+		country: account.provider.slice(-3),
+		payer: request['payer'],
+		...optional('customerMessage', request['customerMessage']),
+		...optional('clientReferenceId', request['clientReferenceId']),
+		created: iso(queuedAt),
+		...(outcome === 'success' ? { providerTransactionId: transactionId(payment.number) } : {}),
+		...optional('metadata', metadataOf(request['metadata']))
+	};
+}

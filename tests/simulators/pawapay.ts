@@ -1,0 +1,394 @@
+import { randomUUID } from 'node:crypto';
+import type { Books, SimulatedPayment } from './books.ts';
+import type { Desk, OutgoingCallback, Protocol, SimulatorAnswer, SimulatorRequest } from './simulator.ts';
+import {
+	type Body,
+	NETWORKS,
+	type Network,
+	ONCE,
+	PORTAL,
+	type Portal,
+	type Refusal,
+	SETTINGS,
+	type Wallet,
+	accountOf,
+	amountRefusal,
+	depositData,
+	depositRefusal,
+	isClosed,
+	isFinal,
+	isNumberOf,
+	isRefusal,
+	isUuid,
+	iso,
+	ok,
+	optional,
+	predict,
+	readBody,
+	refuse,
+	reject,
+	resend,
+	serverError,
+	testNumber
+} from './pawapay-rules.ts';
+import { createRefunds } from './pawapay-refunds.ts';
+import { isSignedBy, makeKeys, signCallback, signResponse } from './pawapay-signing.ts';
+import type { CallbackScript } from './script.ts';
+
+/**
+ * A simulated pawaPay, version 2 of its Merchant API (reference section 5; docs.pawapay.io/v2). Its dashboard
+ * (`--portal name=value`, POST /_simulator/portal) holds the callback addresses, the switches for signatures and the
+ * merchant's public key.
+ */
+
+const isFinancial = ({ method, path }: SimulatorRequest) =>
+	method === 'POST' && /^\/v2\/(deposits|refunds)$/.test(path);
+
+const MINUTE = 60_000;
+/** Until 15 minutes have passed. */
+const RETRIES = [10_000, 20_000, 30_000, MINUTE, 2 * MINUTE, 5 * MINUTE, 6 * MINUTE];
+
+export function pawapay(): Protocol {
+	const portal = { ...PORTAL };
+	const keys = makeKeys();
+	const toolkit = createToolkit(portal);
+	const refunds = createRefunds(portal, (url, data, now) =>
+		outgoing(url, data, now, { key: keys.key, form: 'der' })
+	);
+
+	async function handle(request: SimulatorRequest, desk: Desk): Promise<SimulatorAnswer | null> {
+		const { method, path } = request;
+		if (method === 'GET' && /^(\/v2)?\/public-key\/http$/.test(path)) return ok(keys.published);
+		const refusal = await authRefusal(request, desk.books);
+		const [, id = ''] = /\/([^/]+)$/.exec(path) ?? [];
+		const route = `${method} ${path.replace(/(?<=(deposits|refunds|resend-callback)\/)(?!resend-)[^/]+$/, '{id}')}`;
+		const actions: Readonly<Record<string, () => SimulatorAnswer | Promise<SimulatorAnswer>>> = {
+			'POST /v2/deposits': () => deposit(request, desk),
+			'GET /v2/deposits/{id}': () => readDeposit(id, desk),
+			'GET /deposits/{id}': () => readDepositV1(id, desk),
+			'POST /v2/deposits/resend-callback/{id}': () => resendDeposit(id, desk),
+			'POST /v2/refunds': () => refunds.refund(request, desk),
+			'GET /v2/refunds/{id}': () => refunds.readRefund(id, desk),
+			'POST /v2/refunds/resend-callback/{id}': () => refunds.resendRefund(id, desk),
+			'POST /v2/predict-provider': () => toolkit.predictProvider(request),
+			'GET /v2/active-conf': () => ok(toolkit.activeConfiguration(request.query)),
+			'GET /v2/availability': () => ok(toolkit.availability(request.query)),
+			'GET /v2/wallet-balances': () => ok(walletBalances(request.query, desk.books))
+		};
+		const action = Object.hasOwn(actions, route) ? actions[route] : undefined;
+		if (!action) return null;
+		const answer = refusal ? refuse(refusal.code, refusal.message) : await action();
+		return isFinancial(request) ? signed(answer, desk.books.now()) : answer;
+	}
+
+	/** pawaPay signs its responses to financial requests. */
+	async function signed(answer: SimulatorAnswer, now: number): Promise<SimulatorAnswer> {
+		const { status } = answer;
+		if (status === 0 || typeof answer.body === 'string') return answer;
+		const body = JSON.stringify(answer.body);
+		return { status, body, headers: await signResponse({ status, body, id: keys.id, key: keys.key, now }) };
+	}
+
+	async function authRefusal(request: SimulatorRequest, books: Books): Promise<Refusal | null> {
+		const { authorization } = request.headers;
+		if (authorization === undefined) {
+			return { code: 'NO_AUTHENTICATION', message: 'The request does not contain an API token.' };
+		}
+		if (authorization !== `Bearer ${portal.api_token}`) {
+			return { code: 'AUTHENTICATION_ERROR', message: 'The API token is not valid.' };
+		}
+		if (!isFinancial(request) || portal.signed_requests !== 'on') return null;
+		const merchant = { id: portal.merchant_key_id, pem: portal.merchant_key };
+		const isSigned = merchant.pem !== '' && (await isSignedBy(request, merchant, books.now()));
+		return isSigned
+			? null
+			: { code: 'HTTP_SIGNATURE_ERROR', message: 'The signature is missing or not valid.' };
+	}
+
+	// Deposits
+
+	async function deposit(request: SimulatorRequest, desk: Desk): Promise<SimulatorAnswer> {
+		const body = readBody(request.body, request.headers['content-type']);
+		if (isRefusal(body)) return refuse(body.code, body.message);
+		const wrong = depositRefusal(body);
+		if (wrong) return reject(wrong, body, 'depositId');
+		const reference = String(body['depositId']).toLowerCase();
+		const known = desk.books.byReference(reference);
+		if (known) {
+			return ok({
+				depositId: known.request['depositId'],
+				status: 'DUPLICATE_IGNORED',
+				created: iso(known.queuedAt)
+			});
+		}
+		const rejected = businessRefusal(body);
+		if (rejected) return reject(rejected, body, 'depositId');
+
+		const phone = accountOf(body).phoneNumber;
+		const script = desk.books.scriptFor(phone, reference);
+		return desk.submit(script, {
+			queue: () =>
+				desk.books.add({
+					reference,
+					operatorReference: reference,
+					phone,
+					amount: Number(body['amount']),
+					currency: String(body['currency']),
+					callbackUrl: portal.callback_url || null,
+					request: body,
+					script
+				}),
+			answer: ({ queuedAt }) =>
+				ok({
+					depositId: body['depositId'],
+					status: 'ACCEPTED',
+					nextStep: 'FINAL_STATUS',
+					created: iso(queuedAt)
+				}),
+			refuse: (code) => reject({ code, message: `Simulated ${code}` }, body, 'depositId'),
+			rateLimited: () => ({ status: 429, body: { message: 'Too many requests' } }),
+			serverError
+		});
+	}
+
+	function businessRefusal(body: Body): Refusal | null {
+		const { provider, phoneNumber } = accountOf(body);
+		const network = NETWORKS.find((candidate) => candidate.provider === provider);
+		if (!network) return { code: 'INVALID_PROVIDER', message: `The provider '${provider}' is not known.` };
+		if (portal.deposits !== 'on') {
+			return { code: 'DEPOSITS_NOT_ALLOWED', message: `Deposits are not enabled for '${provider}'.` };
+		}
+		const wallet = network.wallets.find(({ currency }) => currency === body['currency']);
+		if (!wallet) return { code: 'INVALID_CURRENCY', message: `'${provider}' does not take this currency.` };
+		if (!/^[1-9]\d+$/.test(phoneNumber) || !isNumberOf(network.country, phoneNumber)) {
+			return { code: 'INVALID_PHONE_NUMBER', message: `The number is not valid for '${provider}'.` };
+		}
+		const amount = amountRefusal(String(body['amount']), wallet);
+		if (amount) return amount;
+		if (network.authType === 'PREAUTH' && body['preAuthorisationCode'] === undefined) {
+			return { code: 'MISSING_PARAMETER', message: "Please specify the parameter 'preAuthorisationCode'." };
+		}
+		if (isClosed(portal, provider)) {
+			const message = `The provider '${provider}' is currently not able to process payments.`;
+			return { code: 'PROVIDER_TEMPORARILY_UNAVAILABLE', message };
+		}
+		return null;
+	}
+
+	function readDeposit(id: string, desk: Desk): SimulatorAnswer {
+		if (!isUuid(id)) return refuse('INVALID_PARAMETER', "The parameter 'depositId' is not valid.");
+		const payment = desk.books.byReference(id.toLowerCase());
+		const fault = payment ? desk.read(payment) : 'not_found';
+		if (fault === 'server_error') return serverError();
+		if (!payment || fault === 'not_found') return ok({ status: 'NOT_FOUND' });
+		return ok({ status: 'FOUND', data: depositData(payment, readOutcome(payment, desk.books)) });
+	}
+
+	/** Body of a status read; the script can make it contradict the books. */
+	const readOutcome = (payment: SimulatedPayment, books: Books) => {
+		const outcome = books.outcomeOf(payment);
+		return outcome === 'success' && payment.script.contradicts ? 'UNSPECIFIED_FAILURE' : outcome;
+	};
+
+	/** The first version of the API: a list of none or one. */
+	function readDepositV1(id: string, desk: Desk): SimulatorAnswer {
+		const payment = desk.books.byReference(id.toLowerCase());
+		const fault = payment ? desk.read(payment) : 'not_found';
+		if (fault === 'server_error') return serverError();
+		if (!payment || fault === 'not_found') return ok([]);
+		const data = depositData(payment, readOutcome(payment, desk.books), true);
+		const account = accountOf(payment.request);
+		return ok([
+			{
+				depositId: data['depositId'],
+				status: data['status'],
+				requestedAmount: String(payment.request['amount']),
+				...(data['status'] === 'COMPLETED' ? { depositedAmount: data['amount'] } : {}),
+				currency: data['currency'],
+				country: data['country'],
+				correspondent: account.provider,
+				payer: { type: 'MSISDN', address: { value: account.phoneNumber } },
+				created: data['created']
+			}
+		]);
+	}
+
+	async function callback(
+		payment: SimulatedPayment,
+		outcome: string,
+		{ alter }: CallbackScript,
+		books: Books
+	): Promise<OutgoingCallback | null> {
+		const url = portal.callback_url || payment.callbackUrl;
+		if (!url || !isFinal(outcome)) return null;
+		const body = depositData(payment, outcome);
+		delete body['clientReferenceId'];
+		if (alter === 'wrong_amount') body['amount'] = String(payment.amount * 10);
+		if (alter === 'wrong_id') body['depositId'] = randomUUID();
+		const key = alter === 'forged_success' || alter === 'bad_signature' ? keys.forged : keys.key;
+		const form = payment.script.otherForm ? 'raw' : 'der';
+		return outgoing(url, body, books.now(), alter === 'no_signature' ? null : { key, form });
+	}
+
+	async function outgoing(
+		url: string,
+		data: Body,
+		now: number,
+		signature: { key: typeof keys.key; form: 'der' | 'raw' } | null
+	): Promise<OutgoingCallback> {
+		const body = JSON.stringify(data);
+		const headers = { 'Content-Type': 'application/json; charset=UTF-8' };
+		const isSigned = signature !== null && portal.signed_callbacks === 'on';
+		const all = isSigned
+			? await signCallback({ url, body, headers, id: keys.id, now, ...signature })
+			: headers;
+		return { url, method: 'POST', headers: all, body };
+	}
+
+	function resendDeposit(id: string, desk: Desk): SimulatorAnswer {
+		const payment = desk.books.byReference(id.toLowerCase());
+		const outcome = payment ? desk.books.outcomeOf(payment) : 'pending';
+		const make = () => (payment ? callback(payment, outcome, ONCE, desk.books) : null);
+		return resend('depositId', id, payment !== undefined, isFinal(outcome), () => desk.later(0, make));
+	}
+
+	return {
+		name: 'pawapay',
+		credentials: { api_token: PORTAL.api_token },
+		callbackRetriesMs: RETRIES,
+		defaults: testNumber,
+		environment(url) {
+			const settings = SETTINGS[portal.country];
+			return {
+				PAWAPAY_BASE_URL: url,
+				PAWAPAY_API_TOKEN: portal.api_token,
+				PAWAPAY_PROVIDERS: settings?.providers ?? '',
+				PAWAPAY_VERIFY_CALLBACKS: portal.signed_callbacks,
+				CURRENCY: settings?.currency ?? '',
+				DEFAULT_REGION: settings?.region ?? ''
+			};
+		},
+		handle,
+		notFound: ({ path }) => ({ status: 404, body: { status: 404, error: 'Not Found', path } }),
+		down: serverError,
+		callback,
+		// Tokens of pawaPay are made in its dashboard and do not expire; `api_token` of the portal replaces it.
+		expireTokens: () => {},
+		portal(settings) {
+			for (const [name, value] of Object.entries(settings)) {
+				if (!Object.hasOwn(portal, name)) throw new Error(`The dashboard has no ${name}`);
+				if (name === 'country' && !SETTINGS[value]) throw new Error(`No settings for ${value}`);
+				portal[name as keyof typeof portal] = value;
+			}
+		}
+	};
+}
+
+/** The helpers of pawaPay's API: predictions, the account's configuration, which networks work. */
+
+function createToolkit(portal: Portal) {
+	function predictProvider(request: SimulatorRequest): SimulatorAnswer {
+		const body = readBody(request.body, request.headers['content-type']);
+		if (isRefusal(body)) return refuse(body.code, body.message);
+		const given = body['phoneNumber'];
+		if (given === undefined) {
+			return refuse('MISSING_PARAMETER', "Please specify the parameter 'phoneNumber'.");
+		}
+		const phoneNumber = String(given).replace(/\D/g, '').replace(/^0+/, '');
+		const network = predict(phoneNumber);
+		if (!network) return refuse('INVALID_PARAMETER', 'The number is not of a supported country.');
+		return ok({ country: network.country.code, provider: network.provider, phoneNumber });
+	}
+
+	function activeConfiguration(query: URLSearchParams): Body {
+		return {
+			companyName: 'Airtill Simulated Ltd',
+			signatureConfiguration: {
+				signedRequestsOnly: portal.signed_requests === 'on',
+				signedCallbacks: portal.signed_callbacks === 'on'
+			},
+			countries: byCountry(query, ([first, ...others]) => ({
+				country: first.country.code,
+				displayName: { en: first.country.name, fr: first.country.name },
+				prefix: first.country.prefix,
+				providers: [first, ...others].map((one) => ({
+					provider: one.provider,
+					displayName: one.name,
+					nameDisplayedToCustomer: 'Airtill',
+					currencies: one.wallets.map((wallet) => ({
+						currency: wallet.currency,
+						displayName: wallet.currency,
+						operationTypes: operations(query, one, wallet)
+					}))
+				}))
+			}))
+		};
+	}
+
+	function operations(query: URLSearchParams, one: Network, wallet: Wallet): unknown {
+		const wanted = query.get('operationType');
+		const shared = {
+			minAmount: String(wallet.min),
+			maxAmount: String(wallet.max),
+			decimalsInAmount: wallet.decimals,
+			status: isClosed(portal, one.provider) ? 'CLOSED' : 'OPERATIONAL'
+		};
+		const address = (url: string) => optional('callbackUrl', url || undefined);
+		const prompt = { authType: one.authType, pinPrompt: 'AUTOMATIC', pinPromptRevivable: false };
+		const all = Object.entries({
+			DEPOSIT: portal.deposits === 'on' && { ...prompt, ...shared, ...address(portal.callback_url) },
+			REFUND: portal.refunds === 'on' && { ...shared, ...address(portal.refund_callback_url) }
+		}).filter(([name, value]) => value !== false && (wanted === null || wanted === name));
+		return portal.operation_types === 'list'
+			? all.map(([name, value]) => ({ [name]: value }))
+			: Object.fromEntries(all);
+	}
+
+	const availability = (query: URLSearchParams) =>
+		byCountry(query, (networks) => ({
+			country: networks[0].country.code,
+			providers: networks.map(({ provider }) => ({
+				provider,
+				operationTypes: ['DEPOSIT', 'REFUND'].map((operationType) => ({
+					operationType,
+					status: isClosed(portal, provider) ? 'CLOSED' : 'OPERATIONAL'
+				}))
+			}))
+		}));
+
+	return { predictProvider, activeConfiguration, availability };
+}
+
+function byCountry<T>(query: URLSearchParams, make: (networks: [Network, ...Network[]]) => T): T[] {
+	const codes = [...new Set(NETWORKS.map(({ country }) => country.code))];
+	return codes.flatMap((code) => {
+		const [first, ...others] = NETWORKS.filter(({ country }) => country.code === code);
+		const isWanted = query.get('country') === null || query.get('country') === code;
+		return first && isWanted ? [make([first, ...others])] : [];
+	});
+}
+
+/** A wallet for each country and currency: what deposits brought, less refunds. */
+function walletBalances(query: URLSearchParams, books: Books): Body {
+	const wanted = query.get('country');
+	const balances = new Map<string, number>();
+	for (const { country, wallets } of NETWORKS) {
+		if (wanted !== null && wanted !== country.code) continue;
+		for (const { currency } of wallets) balances.set(`${country.code} ${currency}`, 0);
+	}
+	for (const payment of books.payments) {
+		const back = books.refunds.filter(
+			(refund) => refund.paymentNumber === payment.number && books.refundOutcome(refund) === 'success'
+		);
+		const kept = back.reduce((rest, { amount }) => rest - amount, books.takenOf(payment));
+		const wallet = `${accountOf(payment.request).provider.slice(-3)} ${payment.currency}`;
+		const balance = balances.get(wallet);
+		if (balance !== undefined) balances.set(wallet, balance + kept);
+	}
+	return {
+		balances: [...balances].map(([wallet, balance]) => {
+			const [country, currency] = wallet.split(' ');
+			return { country, balance: balance.toFixed(2), currency, provider: '' };
+		})
+	};
+}
