@@ -1,3 +1,4 @@
+import { changeAccess } from '../access-kinds.ts';
 import { MAX_DURATION } from '#lib/domain/time.ts';
 import { DEMO_OWNER_EMAIL, findAccountByEmail } from '../accounts/accounts.ts';
 import type { App } from '../app.ts';
@@ -53,10 +54,10 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 /** Two processes may run this at once. */
 async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 	await importDemoRouters(app, ownerAccountId);
-	const { accessKinds, config, database, offers } = app;
+	const { config, database, offers } = app;
 	for (const { id, external_id } of await pageOfRouters(database.db, 0, MAX_DEMO_ROUTERS)) {
 		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
-		if (networkPassword) await accessKinds.set(id, { networkPassword }, { by: 'demo', note: '' });
+		if (networkPassword) await changeAccess(app, id, { networkPassword }, { by: 'demo', note: '' });
 		if (external_id === ROUTER_WITH_OFFERS && config.currency === 'UGX') {
 			const owner = { accountId: ownerAccountId, role: 'owner', keyId: null } as const;
 			await replaceOffers(offers, owner, id, { hourly: true, offers: OFFERS });

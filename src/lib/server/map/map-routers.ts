@@ -1,8 +1,7 @@
 import type { Area } from '#lib/map/area.ts';
-import type { ApiClient } from '../portal/api-client.ts';
+import { type ApiClient, createQuota } from '../portal/api-client.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../config/config.ts';
-import { createQuota } from '../portal/quota.ts';
 
 type Api = Pick<ApiClient, 'listRouters'>;
 /** Returns the lowest price of the offers of a router; null without any. */

@@ -1,3 +1,4 @@
+import { countSessionsForOwner, listSessionsForOwner } from '#lib/server/billing/session-reads.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 import { describeUsers } from '#lib/server/web/owner/customers.ts';
 import { mayDo } from '#lib/server/web/owner/roles.ts';
@@ -14,8 +15,8 @@ export const load = ownerPage(async ({ url, locals: { app } }, { account, actor,
 	const [sales, sum, online, onlineCount, owned] = await Promise.all([
 		isCashier ? null : salesOfPeriod(app, actor, periodOf(url.searchParams)),
 		isCashier ? sumOfToday(app, actor) : null,
-		app.sessions.listForOwner(actor, { group: 'active', limit: FEW, after: null }),
-		app.sessions.countForOwner(actor, 'active'),
+		listSessionsForOwner(app, actor, { group: 'active', limit: FEW, after: null }),
+		countSessionsForOwner(app, actor, 'active'),
 		isCashier ? null : listOwnedRouters(app.routers, actor.accountId, { afterId: 0, limit: FEW })
 	]);
 	return {

@@ -211,7 +211,7 @@ describe.each(BOTH_DATABASES)('what a reading asks of %s', (kind) => {
 	it.each([
 		['refunds under way', () => monitoring.findRefunds(plans().db, 'payment.refund')],
 		['passes without a gateway', () => monitoring.passes(plans().db)],
-		['open reviews', () => reviews.countOpen(plans().db)],
+		['open reviews', () => reviews.countOpenReviews(plans().db)],
 		['due jobs', () => jobs.dueKinds(plans().db, 50)]
 	])('%s are read from an index', async (_what, read) => {
 		const plan = await plans().planOf(read);

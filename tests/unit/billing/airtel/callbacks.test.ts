@@ -1,7 +1,7 @@
 /** Callbacks of Airtel Money, and its two forms of our reference. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { idOf } from '#lib/server/billing/operators/airtel.ts';
+import { formatId } from '#lib/server/billing/operators/airtel.ts';
 import type { AirtelPortal } from '../../../simulators/airtel.ts';
 import type { CallbackScript, Script } from '../../../simulators/script.ts';
 import {
@@ -120,7 +120,7 @@ describe('the short form of an id', () => {
 			...Array.from({ length: 200 }, () => randomUUID())
 		];
 		for (const reference of references) {
-			const id = idOf(reference, 'short');
+			const id = formatId(reference, 'short');
 			expect(id).toMatch(/^[0-9a-z]{25}$/);
 			const hint = await adapter.parseCallback(raw(JSON.stringify({ transaction: { id } })));
 			expect(hint.reference).toBe(reference);

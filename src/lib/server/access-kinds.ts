@@ -7,21 +7,20 @@ import {
 	isWifiPassword,
 	wifiPasswordProblem
 } from '#lib/domain/wifi.ts';
-import type { Author } from '#lib/server/audit.ts';
-import type { Base } from '#lib/server/base.ts';
-import type { Queries } from '#lib/server/db/database.ts';
-import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
-import { binder } from '#lib/server/platform/bind.ts';
-import { InputError } from '#lib/server/platform/errors.ts';
+import type { Author } from './audit.ts';
+import type { Base } from './base.ts';
+import type { Queries } from './db/database.ts';
+import type { Gateways, RegisteredGateway } from './gateways/gateways.ts';
+import { type Offers, requireHeldLimits } from './offers.ts';
+import { sharePassword } from './passes.ts';
+import { refuseFields } from './platform/errors.ts';
 import {
 	type RouterRow,
 	type Routers,
 	findRouterOrThrow,
 	openNetworkPassword,
 	setRouterAccess
-} from '#lib/server/routers/routers.ts';
-import type { Passes } from './passes.ts';
+} from './routers/routers.ts';
 
 /** Omitted members keep their value. */
 interface AccessChange {
@@ -33,7 +32,7 @@ interface AccessChange {
 }
 
 /** `networkPasswordKnown`: null when the network has no password of its own. */
-export type RouterAccess = Pick<RouterRow, 'ssid' | (typeof ACCESS_COLUMNS)[number]> & {
+type RouterAccess = Pick<RouterRow, 'ssid' | (typeof ACCESS_COLUMNS)[number]> & {
 	networkPasswordKnown: boolean | null;
 };
 
@@ -42,60 +41,50 @@ const ACCESS_COLUMNS = ['access_kind', 'security', 'max_devices'] as const;
 /** Enough for a family; more would resell the line. */
 export const MAX_PASS_DEVICES = 10;
 
-export const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} ASCII letters, digits and symbols`;
+const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} ASCII letters, digits and symbols`;
 
 const KEY_INSTEAD = '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase';
 
-interface AccessKindsContext extends Base {
+/** Access kinds: how bought passwords work on a router. */
+export interface AccessKindsContext extends Base {
 	gateways: Gateways;
 	routers: Routers;
-	passes: Pick<Passes, 'sharePassword'>;
 	offers: Offers;
-}
-
-/** Manages access kinds: how bought passwords work on a router. */
-export function createAccessKinds(context: AccessKindsContext) {
-	const bind = binder(context);
-	return {
-		set: bind(setAccess),
-		choices: bind(accessChoices),
-		checkGateway: bind(checkGateway),
-		noteGateway: bind(noteGateway)
-	};
 }
 
 /**
  * Existing orders keep their terms. Open passes with the owner's Wi-Fi password get the new one.
- * @throws InputError with every invalid field; then nothing changes
+ * @throws Refused with every invalid field; then nothing changes
  */
-function setAccess(
+export function changeAccess(
 	context: AccessKindsContext,
 	routerId: number,
 	change: AccessChange,
 	author: Author
 ): Promise<RouterAccess> {
-	const { audit, database, routers, passes, offers } = context;
+	const { audit, database, routers, offers } = context;
 	return database.transact(async (trx) => {
 		const router = await findRouterOrThrow(trx, routerId);
 		const before = { ...router, networkPassword: openNetworkPassword(routers, router) };
-		const wifiGateway = await wifiGatewayOf(context, trx, routerId);
-		const { networkPassword, ...after } = applied(before, change, wifiGateway?.name ?? null);
+		const wifiGateway = await findWifiGateway(context, trx, routerId);
+		const { networkPassword, ...after } = computeAccess(before, change, wifiGateway?.name ?? null);
 		await setRouterAccess(routers, trx, routerId, after, networkPassword);
 		const field = after.access_kind === before.access_kind ? 'max-devices' : 'kind';
 		await requireHeldLimits(offers, trx, routerId, { field, router });
 		const isNewPassword = networkPassword !== before.networkPassword;
-		if (networkPassword !== null && isNewPassword) await passes.sharePassword(trx, routerId, networkPassword);
+		if (networkPassword !== null && isNewPassword)
+			await sharePassword(context, trx, routerId, networkPassword);
 		const changed = ACCESS_COLUMNS.filter((column) => before[column] !== after[column]);
-		const valuesOf = (columns: typeof after | typeof before) => ({
+		const pickChanged = (columns: typeof after | typeof before) => ({
 			router_id: routerId,
 			...Object.fromEntries(changed.map((column) => [column, columns[column]]))
 		});
 		if (changed.length > 0 || isNewPassword) {
 			await audit.record(trx, {
 				...{ actor: author.by, action: 'router.access_changed', reason: author.note },
-				before: valuesOf(before),
+				before: pickChanged(before),
 				// Not what the password is.
-				after: { ...valuesOf(after), ...(isNewPassword && { network_password: 'changed' }) }
+				after: { ...pickChanged(after), ...(isNewPassword && { network_password: 'changed' }) }
 			});
 		}
 		const isShown = hasNetworkPassword(after.access_kind, after.security);
@@ -103,8 +92,8 @@ function setAccess(
 	});
 }
 
-/** @throws InputError with every invalid field */
-function applied(
+/** @throws Refused with every invalid field */
+function computeAccess(
 	before: RouterRow & { networkPassword: string | null },
 	change: AccessChange,
 	wifiGateway: string | null
@@ -115,12 +104,12 @@ function applied(
 	const kept = hasNetworkPassword(before.access_kind, before.security) ? before.networkPassword : null;
 	const wanted = change.networkPassword === undefined ? kept : change.networkPassword;
 	const problems = {
-		kind: kindProblem(row, kind, wifiGateway),
-		'network-password': kind && passwordProblem(row, kind, change.networkPassword, wanted),
-		'max-devices': deviceProblem(change.maxDevices)
+		kind: checkKind(row, kind, wifiGateway),
+		'network-password': kind && checkPassword(row, kind, change.networkPassword, wanted),
+		'max-devices': checkDevices(change.maxDevices)
 	};
 	const wrong = Object.entries(problems).flatMap(([field, reason]) => (reason ? [{ field, reason }] : []));
-	if (kind === undefined || wrong.length > 0) throw new InputError(wrong);
+	if (kind === undefined || wrong.length > 0) throw refuseFields(...wrong);
 	const isShown = hasNetworkPassword(kind, row.security);
 	// Orders and passes of before still need it, if the network keeps one.
 	const isKept = !isShown && row.security === 'wpa' && change.networkPassword === undefined;
@@ -134,7 +123,7 @@ function applied(
  * Lists the kinds that an owner may choose, because buyers get access with them: the gateways hold them, or the router
  * sells nothing before its first gateway responds. An administrator's confirmation counts for the current kind only.
  */
-async function accessChoices(
+export async function listAccessChoices(
 	{ database, gateways }: AccessKindsContext,
 	routerId: number
 ): Promise<AccessKind[]> {
@@ -147,18 +136,22 @@ async function accessChoices(
 	return ACCESS_KINDS.filter((access) => access === row.access_kind || isHeld(access));
 }
 
-/** @throws InputError with field `router` when the router cannot have this kind of gateway */
-async function checkGateway({ database }: AccessKindsContext, routerId: number, kind: string): Promise<void> {
+/** @throws Refused with field `router` when the router cannot have this kind of gateway */
+export async function checkGatewayKind(
+	{ database }: AccessKindsContext,
+	routerId: number,
+	kind: string
+): Promise<void> {
 	const row = await findRouterOrThrow(database.db, routerId);
 	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 	const reason =
 		`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
 		`"routers access ${routerId} --kind wpa_personal_per_client" (or wpa_enterprise)`;
-	throw new InputError([{ field: 'router', reason }]);
+	throw refuseFields({ field: 'router', reason });
 }
 
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
-function noteGateway(
+export function adoptPortalLogin(
 	context: AccessKindsContext,
 	{ routerId, kind, mode }: RegisteredGateway
 ): Promise<boolean> {
@@ -168,7 +161,7 @@ function noteGateway(
 		// With external access control, the Wi-Fi itself may take the password.
 		const isUsual =
 			row.access_kind === 'wpa_personal_per_client' && mode !== 'external' && kind !== 'hostapd';
-		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
+		if (!isUsual || (await findWifiGateway(context, trx, routerId)) !== null) return false;
 		const access = { ...row, access_kind: 'portal_login' } as const;
 		await setRouterAccess(routers, trx, routerId, access, openNetworkPassword(routers, row));
 		return true;
@@ -176,14 +169,10 @@ function noteGateway(
 }
 
 /** hostapd authenticates on the Wi-Fi itself. */
-const wifiGatewayOf = async ({ gateways }: AccessKindsContext, queries: Queries, routerId: number) =>
+const findWifiGateway = async ({ gateways }: AccessKindsContext, queries: Queries, routerId: number) =>
 	(await gateways.ofRouter(queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
 
-function kindProblem(
-	row: RouterRow,
-	kind: AccessKind | undefined,
-	wifiGateway: string | null
-): string | null {
+function checkKind(row: RouterRow, kind: AccessKind | undefined, wifiGateway: string | null): string | null {
 	if (kind === undefined) return `use one of ${ACCESS_KINDS.join(', ')}`;
 	if (row.security === 'nopass' && kind !== 'portal_login') {
 		return `the network of router ${row.id} is open (security nopass): only portal_login works there`;
@@ -193,7 +182,7 @@ function kindProblem(
 		: `its gateway "${wifiGateway}" authenticates on the Wi-Fi itself: use wpa_personal_per_client or wpa_enterprise`;
 }
 
-function passwordProblem(
+function checkPassword(
 	row: RouterRow,
 	kind: AccessKind,
 	given: string | null | undefined,
@@ -211,7 +200,7 @@ function passwordProblem(
 	return problem && (problem === 'hex' ? KEY_INSTEAD : PASSWORD_RULE);
 }
 
-const deviceProblem = (wanted = 1): string | null =>
+const checkDevices = (wanted = 1): string | null =>
 	Number.isSafeInteger(wanted) && wanted >= 1 && wanted <= MAX_PASS_DEVICES
 		? null
 		: `use a whole number from 1 to ${MAX_PASS_DEVICES}`;
