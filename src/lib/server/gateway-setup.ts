@@ -30,7 +30,7 @@ import {
 import { fetchGatewayStatus } from './gateways/health.ts';
 import type { Author } from '#lib/server/audit.ts';
 import { refuseFields } from '#lib/server/platform/errors.ts';
-import { gatewaySecret } from '#lib/server/platform/ids.ts';
+import { gatewaySecret } from '#lib/server/platform/secrets.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { installScript } from './gateways/opennds.ts';
 import { scheduleGatewayAdded, changeGatewaySettings, removeGatewayForOwner } from './access/access.ts';

@@ -28,7 +28,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { isPublicAddress, normaliseIp } from '#lib/domain/address.ts';
 import type { Queries, Tx } from '../db/database.ts';
-import { gatewaySecret } from '../platform/ids.ts';
+import { gatewaySecret } from '../platform/secrets.ts';
 
 type CheckedGateway = ReturnType<typeof checkGateway>;
 

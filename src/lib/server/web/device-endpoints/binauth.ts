@@ -1,5 +1,5 @@
 import { normaliseMac } from '#lib/domain/address.ts';
-import { readBody } from '#lib/server/http/read-body.ts';
+import { readBody } from '#lib/server/http/requests.ts';
 import { formatOpenndsLimits } from '#lib/server/gateways/gateway.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent } from './gateway-request.ts';
 import { learnLimits, recordStatus } from '../../gateways/gateways.ts';

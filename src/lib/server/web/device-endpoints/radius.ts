@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_BODY_BYTES, readBody } from '#lib/server/http/read-body.ts';
+import { MAX_BODY_BYTES, readBody } from '#lib/server/http/requests.ts';
 import { acceptLogin, authorizeLogin, type LoginAnswer } from '#lib/server/access/radius-login.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { radiusText, reportShape, recordAccounting } from '#lib/server/access/radius-accounting.ts';

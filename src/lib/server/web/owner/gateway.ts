@@ -26,7 +26,7 @@ import { type OwnerVisitor, authorOf, routerForm } from './owner.ts';
 import { mayDo } from './roles.ts';
 import { routerSteps } from './router.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
-import { randomCharacters } from '../../platform/ids.ts';
+import { randomCharacters } from '../../platform/secrets.ts';
 import { isOwnGateway } from '../../gateway-setup.ts';
 import { showOwnInput } from '../../gateway-setup.ts';
 import { computeInputVersion } from '../../gateway-setup.ts';
