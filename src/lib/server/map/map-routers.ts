@@ -42,7 +42,7 @@ export function createMapRouters(config: Config, clock: Clock) {
 	}
 
 	return {
-		/** Nearest to the centre first. @throws ApiLimited if the map's share is used up */
+		/** Nearest to the centre first. @throws Unavailable if the map's share is used up */
 		page(api: Api, area: Area, cursor: string | null, lowest: Lowest): Promise<RoutersPage> {
 			const key = JSON.stringify([area.lat, area.lon, area.radius, cursor]);
 			const now = clock.now();

@@ -1,3 +1,4 @@
+import { Refused } from '#lib/server/platform/errors.ts';
 import {
 	type Purchase,
 	type PurchaseShown,
@@ -35,7 +36,7 @@ import {
 import type { Actions, PageServerLoad } from './$types';
 import { purchaseToken } from '#lib/server/platform/ids.ts';
 import { fail, redirect } from '@sveltejs/kit';
-import { OrderedBefore, extendPurchase } from '#lib/server/portal/ordering.ts';
+import { earlierOrderIn, extendPurchase } from '#lib/server/portal/ordering.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -50,7 +51,7 @@ import { enterAgain } from '#lib/server/web/portal/splash.ts';
 import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
 import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
-import { ApiProblem, apiClient } from '#lib/server/portal/api-client.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
 import {
 	answerPayForm,
 	describeEarlier,
@@ -231,9 +232,10 @@ async function payAgain(event: PageEvent) {
 	try {
 		token = await sendRetry(event, event.params.token, purchase, entry);
 	} catch (problem) {
-		if (problem instanceof OrderedBefore) {
+		const before = earlierOrderIn(problem);
+		if (before) {
 			const money = formatMoney(Number(entry.quoted), purchase.session.currency);
-			const earlier = describeEarlier(event, problem.earlier, { fields: { ...entry }, money });
+			const earlier = describeEarlier(event, before, { fields: { ...entry }, money });
 			return fail(409, { retried: entry, earlier });
 		}
 		return refused(explainRefusal(event, problem));
@@ -298,7 +300,7 @@ async function endTime(event: PageEvent): Promise<never> {
 	try {
 		if (first) await orUnavailable(apiClient(event).endSession(first.id), m.purchase_unreachable());
 	} catch (problem) {
-		if (!(problem instanceof ApiProblem && problem.code === 'session_not_active')) throw problem;
+		if (!(problem instanceof Refused && problem.reason === 'session_not_active')) throw problem;
 	}
 	redirect(303, ownPath(event));
 }

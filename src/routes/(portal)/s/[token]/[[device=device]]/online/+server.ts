@@ -1,4 +1,5 @@
-import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
 import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
 import { ownPath } from '#lib/server/web/portal/pages.ts';
@@ -28,7 +29,7 @@ export const GET: RequestHandler = async (event) => {
 		});
 		return goTo(address);
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return goTo(page);
+		if (problem instanceof Unavailable || problem instanceof Refused) return goTo(page);
 		throw problem;
 	}
 };
