@@ -76,7 +76,7 @@ describe('the buyer’s pages', () => {
 		const { page } = await paidPage(OPEN_LOGIN);
 		expect(page.text).toMatch(/Username s\d+/);
 		expect(page.text).toContain(
-			'Youth-Kyebando is open: connect to it. Then enter the username and password'
+			'Youth-Kyebando has no password: connect to it. Then enter the username and password'
 		);
 		expect(page.text).toContain('This QR code only connects to Youth-Kyebando.');
 		expect(page.html).toContain('QR code to connect to Youth-Kyebando');
@@ -111,13 +111,13 @@ describe('the buyer’s pages', () => {
 
 	it('for the owner’s own password ask before and after paying to leave at the end', async () => {
 		const person = browse(fixture().server.url);
-		const asks = 'This Wi‑Fi has one password for all guests. Please leave when your time ends.';
+		const asks = 'This Wi‑Fi has one password for all guests. Please disconnect from the Wi‑Fi when your time ends.';
 		expect((await person.get(`/r/${SHARED}`)).text).toContain(asks);
 		expect((await person.get(`/r/${OWN}`)).text).not.toContain(asks);
 		const { page, place } = await paidPage(SHARED);
 		expect(page.text).toContain('Password for Tailors-Row, the same for all guests Tailors & Friends');
 		expect(page.text).toContain(asks);
-		expect(page.text).toContain('Your time ends at once. Please leave the Wi‑Fi.');
+		expect(page.text).toContain('Your time ends at once. Please disconnect from the Wi‑Fi.');
 		const receipt = (await person.get(`${place}/receipt`)).text;
 		expect(receipt).toContain('Access Wi‑Fi password shared by all guests');
 		// Nothing invites buyers to stay.

@@ -170,7 +170,7 @@ describe('branding', () => {
 
 	it('refuses a logo in the language of the page', async () => {
 		const page = await save({ logo: { bytes: SVG } }, '/fr/owner/brand');
-		expect(alertOf(page)).toMatch(/^Cette image ne peut pas être utilisée.* Enregistrez le logo en PNG/);
+		expect(alertOf(page)).toMatch(/^Nous ne pouvons pas utiliser cette image.* Enregistrez le logo en PNG/);
 	});
 
 	it('still serves an SVG logo that an earlier release stored', async () => {

@@ -128,7 +128,7 @@ test('the receipt says what was bought and paid', async ({ buyer, page }) => {
 	expect(receipt).toContain('Kisementi Corner');
 	expect(receipt).toMatch(/UGX\s500/);
 	expect(receipt).toMatch(/0772\s•••\s456/);
-	expect(receipt).toMatch(/Operator’s reference\s+SBX[0-9A-F]{12}/);
+	expect(receipt).toMatch(/Transaction ID\s+SBX[0-9A-F]{12}/);
 	expect(receipt).toMatch(/Code\s+[0-9A-Z]{4}-[0-9A-Z]{4}/);
 	expect(receipt).not.toContain(password);
 	await page.emulateMedia({ media: 'print' });

@@ -67,7 +67,7 @@ describe('a provider that fails', () => {
 		await later(fixture(), hour);
 		expect([requests(), await stateOf(to)]).toEqual([1, [['uncertain', 1, null]]]);
 		// It may have cost money.
-		expect((await owner.get(PAGE)).text).toContain('Texts this month: 1. Cost: UGX 35.');
+		expect((await owner.get(PAGE)).text).toContain('SMS this month: 1. Cost: UGX 35.');
 	});
 
 	it('is asked again while nothing answers at its address', async () => {
@@ -92,7 +92,7 @@ describe('a provider that fails', () => {
 		await untilSent();
 		await later(fixture(), hour);
 		expect(await stateOf(to)).toEqual([['failed', 1, null]]);
-		expect((await owner.get(PAGE)).text).toContain('Texts this month: 0. Cost: UGX 0.');
+		expect((await owner.get(PAGE)).text).toContain('SMS this month: 0. Cost: UGX 0.');
 		expect(fixture().server.stderr()).toContain('403 InvalidPhoneNumber');
 	});
 

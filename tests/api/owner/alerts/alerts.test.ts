@@ -32,7 +32,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await untilSent();
 		expect(textsTo(to).slice(2)).toEqual([`Airtill: responds again: Blue Cafe (${gateway}).`]);
 		expect(mailsTo(email)).toHaveLength(3);
-		expect((await owner.get(PAGE)).text).toContain('Texts this month: 3. Cost: UGX 105.');
+		expect((await owner.get(PAGE)).text).toContain('SMS this month: 3. Cost: UGX 105.');
 		// The log names neither number nor text.
 		expect(fixture().server.stderr()).not.toContain(to.slice(1));
 	});

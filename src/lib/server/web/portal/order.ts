@@ -1,6 +1,7 @@
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { formatMoney } from '#lib/domain/money.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
+import { formatDuration } from '#lib/domain/time.ts';
 import { endsByItself } from '#lib/domain/wifi.ts';
 import { momentText } from '#lib/format/words.ts';
 import { link } from '#lib/i18n/current.ts';
@@ -241,7 +242,7 @@ export interface Refusal {
 
 /** A device or a router has too many unpaid payments. */
 export function refuseUnpaid(seconds: number): Refusal {
-	const form = m.router_many_unpaid({ minutes: Math.ceil(seconds / 60) });
+	const form = m.router_many_unpaid({ time: formatDuration(`${Math.ceil(seconds / 60)}m`) });
 	return { status: 429, errors: { form }, headers: { 'retry-after': String(seconds) } };
 }
 
@@ -275,7 +276,9 @@ function explainErrors(code: string, waitSeconds: number, region: string): FormE
 		case 'payment_method_not_supported':
 			return { paymentMethod: m.router_method_refused() };
 		case 'payer_prompt_limit':
-			return { phone: m.router_number_prompt_limit({ minutes: Math.ceil(waitSeconds / 60) }) };
+			return {
+				phone: m.router_number_prompt_limit({ time: formatDuration(`${Math.ceil(waitSeconds / 60)}m`) })
+			};
 		case 'router_unavailable':
 			return { form: m.router_gone_offline() };
 		default:
@@ -339,7 +342,8 @@ function formatEarlierTitle(own: EarlierOrder['own']): string {
 	if (own.state === 'unknown') return m.router_earlier_unknown({ money });
 	const time = formatAgreed(own.session.duration, own.session.offer);
 	const { minutesAgo: minutes } = own;
-	return minutes === 0 ? m.router_earlier_just_paid({ time }) : m.router_earlier_paid({ time, minutes });
+	if (minutes === 0) return m.router_earlier_just_paid({ time });
+	return m.router_earlier_paid({ time, ago: formatDuration(`${minutes}m`) });
 }
 
 /** Orders of one captive session in LONGEST_WINDOW_MS. */
