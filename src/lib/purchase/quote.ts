@@ -244,6 +244,10 @@ export function shortPrice(router: { price: number; currency: string; lowest: nu
 		: m.router_price_from({ money: formatMoney(lowest, currency) });
 }
 
+/** The amount of `shortPrice` without its currency, for a mark on the map. */
+export const amountText = ({ price, lowest }: { price: number; lowest: number | null }): string =>
+	numberText(lowest ?? price, { maximumFractionDigits: 2 });
+
 export function unquotedText(router: PricedRouter, duration: string): string {
 	const amount = findPrice(router, duration);
 	const [method] = offeredMethods(router.payment_methods ?? []);

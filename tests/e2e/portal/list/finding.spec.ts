@@ -65,7 +65,7 @@ test('who keeps the position private reads another way, and no error', async ({ 
 test('a click on the map looks for Wi-Fi there', async ({ page, portal }) => {
 	await page.goto(portal.url);
 	const map = page.locator('.leaflet-container');
-	await expect(map.locator('.leaflet-marker-icon, path.leaflet-interactive').first()).toBeVisible();
+	await expect(map.locator('.mark > button').first()).toBeVisible();
 	await map.click({ position: { x: 500, y: 60 } });
 	await expect(page).toHaveURL(/lat=.*lon=/);
 });

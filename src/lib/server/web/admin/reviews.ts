@@ -1,15 +1,17 @@
-import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
 import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/help.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import {
-	DecisionRefused,
 	type Evidence,
-	type Review,
-	type ReviewReason,
-	allowedDecisions
-} from '../../billing/reviews.ts';
+	carryOutDecision,
+	findEvidence,
+	listDecisions,
+	openRefundByHand
+} from '../../billing/decisions.ts';
+import { type Review, type ReviewReason, findReview } from '../../billing/reviews.ts';
+import { attempt } from '../../platform/errors.ts';
 import { readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
@@ -38,7 +40,7 @@ const REASONS: Record<ReviewReason, string> = {
 export const titleOf = (review: Review): string => REASONS[review.reason as ReviewReason] ?? review.reason;
 
 export async function reviewOf({ params, locals }: ReviewEvent): Promise<Review> {
-	const review = await locals.app.reviews.find(idOf(params.id));
+	const review = await findReview(locals.app, idOf(params.id));
 	if (!review) error(404, 'Not found');
 	return review;
 }
@@ -46,8 +48,8 @@ export async function reviewOf({ params, locals }: ReviewEvent): Promise<Review>
 /** Returns a review with the facts that a person needs for a decision. Phone numbers are masked. */
 export async function reviewPage(event: ReviewEvent) {
 	const review = await reviewOf(event);
-	const { payments, config } = event.locals.app;
-	const evidence = review.payment_id === null ? null : await payments.evidenceOf(review.payment_id);
+	const { app } = event.locals;
+	const evidence = review.payment_id === null ? null : await findEvidence(app, review.payment_id);
 	const nameOf = await namesOf(event, [review.resolved_by]);
 	const { id, subject, detail, opened_at, resolved_at, decision, note } = review;
 	return {
@@ -58,8 +60,8 @@ export async function reviewPage(event: ReviewEvent) {
 			resolvedAt: resolved_at,
 			resolvedBy: nameOf(review.resolved_by ?? '')
 		},
-		decisions: resolved_at === null ? allowedDecisions(review, evidence?.payment ?? null) : [],
-		payment: evidence && factsOf(evidence, config.reportTimezone),
+		decisions: resolved_at === null ? listDecisions(review, evidence?.payment ?? null) : [],
+		payment: evidence && factsOf(evidence, app.config.reportTimezone),
 		refunds: (evidence?.refunds ?? []).map((refund) => ({
 			...{ id: refund.id, status: refund.status, reason: refund.reason },
 			...{ sent: refund.submit_state, at: refund.created_at, reference: refund.reference },
@@ -111,20 +113,16 @@ export async function decideReview(event: ReviewEvent, admin: Visitor) {
 	if (transaction.length > MAX_TRANSACTION)
 		return refused(400, `Transaction id: use at most ${MAX_TRANSACTION} characters.`);
 	const order = { decision, by: actorOf(admin), note, transaction: transaction || null };
-	try {
-		await event.locals.app.payments.decide(review, order);
-	} catch (problem) {
-		if (!(problem instanceof DecisionRefused)) throw problem;
-		return refused(409, problem.message);
-	}
+	const problem = await attempt(() => carryOutDecision(event.locals.app, review, order));
+	if (problem) return refused(409, problem.message);
 	redirect(303, `/admin/reviews/${review.id}?decided`);
 }
 
 /** Leads to the review in which a refund by hand is recorded. */
-export async function openRefundByHand({ request, locals }: RequestEvent) {
+export async function leadToRefundByHand({ request, locals }: RequestEvent) {
 	const { field } = await readFields(request);
 	const payment = field('payment').trim();
-	const id = await locals.app.payments.openRefundByHand(idOf(payment));
+	const id = await openRefundByHand(locals.app, idOf(payment));
 	if (id !== null) redirect(303, `/admin/reviews/${id}`);
 	const problem = 'Payment number: enter a paid payment that its operator cannot refund.';
 	return fail(400, { payment, problem });

@@ -1,7 +1,15 @@
 import { formatDuration } from '#lib/domain/time.ts';
 import { FIRST_PROMPTS } from '#lib/server/http/redirected-device.ts';
 import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
-import { type EarlierOrder, OrderedBefore, type Orderer } from '#lib/server/portal/earlier-orders.ts';
+import {
+	type EarlierOrder,
+	OrderedBefore,
+	type Orderer,
+	PriceChanged,
+	type PurchaseForm,
+	buyTime,
+	findOrdered
+} from '#lib/server/portal/ordering.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import {
@@ -24,7 +32,6 @@ import {
 } from '#lib/purchase/quote.ts';
 import { ApiLimited, ApiProblem, ApiUnavailable, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
-import { PriceChanged, type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
 import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
 import { purchaseToken } from '#lib/server/platform/ids.ts';
 import { endsByItself } from '#lib/domain/wifi.ts';

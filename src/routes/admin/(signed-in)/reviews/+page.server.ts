@@ -1,5 +1,6 @@
+import { listReviews } from '#lib/server/billing/reviews.ts';
 import { adminForm, adminPage, namesOf } from '#lib/server/web/admin/admin.ts';
-import { openRefundByHand, titleOf } from '#lib/server/web/admin/reviews.ts';
+import { leadToRefundByHand, titleOf } from '#lib/server/web/admin/reviews.ts';
 import { pageById } from '#lib/server/web/page-links.ts';
 
 /** /admin/reviews?resolved&before=ID: open reviews from the oldest, resolved ones from the newest. */
@@ -7,7 +8,7 @@ export const load = adminPage(async (event) => {
 	const which = event.url.searchParams.has('resolved') ? 'resolved' : 'open';
 	const filter = { resolved: which === 'resolved' ? '' : null };
 	const { rows: reviews, pages } = await pageById(event, 'at', filter, (at, limit) =>
-		event.locals.app.reviews.page(which, { at, limit })
+		listReviews(event.locals.app, which, { at, limit })
 	);
 	const actors = reviews.map(({ resolved_by }) => resolved_by);
 	const nameOf = await namesOf(event, actors);
@@ -24,4 +25,4 @@ export const load = adminPage(async (event) => {
 	};
 });
 
-export const actions = { default: adminForm(openRefundByHand) };
+export const actions = { default: adminForm(leadToRefundByHand) };
