@@ -62,9 +62,7 @@ export const extractBasemap = defineCommand({
 			await fetchTiles(source, plan, `${file}.part`);
 			await rename(`${file}.part`, file);
 		} catch (error) {
-			throw error instanceof CommandError
-				? error
-				: new CommandError(explain(source, error), { cause: error });
+			throw error instanceof Refused ? error : refuse(explain(source, error), { cause: error });
 		}
 		const { bytes, maxZoom } = await readArchive(file);
 		await print(`${file}: ${formatSize(bytes)}, zoom up to ${maxZoom}`);

@@ -1,7 +1,7 @@
 /** The way out: what is checked at connect, and how much of a receiver is borne with. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isPublicAddress } from '../../../src/lib/domain/address.ts';
-import type { Address } from '../../../src/lib/server/platform/ssrf-lookup.ts';
+import type { Address } from '../../../src/lib/server/platform/http-client.ts';
 import {
 	type Outcome,
 	openWebhookTransport,

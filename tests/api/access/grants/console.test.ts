@@ -1,6 +1,6 @@
 /** A device at a console that Airtill calls: from the payment to the end of its time. */
 import { describe, expect, it } from 'vitest';
-import { purchaseToken } from '#lib/server/platform/ids.ts';
+import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { numberEnding } from '../../../support/api/api.ts';
 import {
 	buyAtUniFi,

@@ -1,7 +1,7 @@
 /** Secrets and full phone numbers are planted wherever they may pass, and then looked for in what the server writes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../../../src/lib/server/developer/api-keys.ts';
-import { wifiPassword } from '../../../../src/lib/server/platform/ids.ts';
+import { wifiPassword } from '../../../../src/lib/server/platform/secrets.ts';
 import { createWebhookSecret } from '../../../../src/lib/server/developer/webhook-delivery.ts';
 import { createApi, numberEnding, orderOf } from '../../../support/api/api.ts';
 import { signInAs } from '../../../support/pages/browsing.ts';

@@ -1,4 +1,4 @@
-import { purchaseToken } from '#lib/server/platform/ids.ts';
+import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { readAvailability } from '#lib/server/web/portal/kiosk.ts';
 import { answerJson } from '#lib/server/web/portal/pages.ts';
 import type { RequestHandler } from './$types';
