@@ -47,6 +47,7 @@ export const init: ServerInit = async () => {
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
+	const hasStreets = (await app.basemap.describe()).kind !== 'none';
 	app.startJobs(createAlertWriter(app.config.reportTimezone));
 	addressOf = createAddressReader(env, app.log);
 	api = createApi(app, addressOf);
@@ -59,7 +60,7 @@ export const init: ServerInit = async () => {
 			fetch: api.fetch,
 			enter: createFrontDoor(env),
 			opened() {
-				printWelcome(app, demo);
+				printWelcome(app.config, demo, hasStreets);
 				logFatalErrors();
 			},
 			draining: () => app.drain(),

@@ -1,5 +1,5 @@
 import { ACCESS_KINDS, endsByItself } from '#lib/domain/wifi.ts';
-import { MAX_PASS_DEVICES } from '#lib/server/passes/access-kinds.ts';
+import { MAX_PASS_DEVICES, changeAccess } from '#lib/server/access-kinds.ts';
 import {
 	type ColumnMap,
 	IMPORT_FIELDS,
@@ -92,7 +92,7 @@ const setAccess = defineCommand({
 			// 0 is refused, like any text that is not a number.
 			maxDevices: devices === undefined ? undefined : /^\d{1,3}$/.test(devices) ? Number(devices) : 0
 		};
-		const { access_kind, max_devices } = await app.accessKinds.set(id, change, AUTHOR);
+		const { access_kind, max_devices } = await changeAccess(app, id, change, AUTHOR);
 		await print(`Router ${id} ${plain(name)}: ${access_kind}, devices: ${max_devices}.`);
 	}
 });

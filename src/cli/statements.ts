@@ -1,3 +1,4 @@
+import { checkStatement } from '#lib/server/billing/statement.ts';
 import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox.ts';
 import { defineCommand, SPAN_OPTIONS, spanOfDays } from './command.ts';
 import { print, readInput, refuseUsage } from './terminal.ts';
@@ -21,7 +22,7 @@ export const checkStatementFile = defineCommand({
 			throw refuseUsage(`--operator is one of ${ids}, not "${operator}".`);
 		}
 		const bytes = await readInput(folder, file);
-		const result = await (await open()).payments.checkStatement({ operator, columns, bytes, ...span });
+		const result = await checkStatement(await open(), { operator, columns, bytes, ...span });
 		const differences = result.unknown + result.notPaid + result.amount + result.missing;
 		if (differences > 0) console.error(`${differences} differences; decide them at /admin/reviews.`);
 		await print(JSON.stringify(result));

@@ -1,6 +1,6 @@
 import { currentLocale } from '../i18n/current.ts';
-import { numberText, unitWords } from '../i18n/intl.ts';
-import type { Locale } from '../i18n/locales.ts';
+import { joinedUnits, numberText, type TimeUnit, unitWords } from '../i18n/intl.ts';
+import { type Locale, LOCALES } from '../i18n/locales.ts';
 
 export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -52,20 +52,93 @@ export function sumOfDurations(texts: readonly string[]): string {
 	return `${seconds / UNIT_SECONDS[unit]}${unit}`;
 }
 
-/** Formats a duration: "2 hours", "1 day". Returns the text itself if it is not a duration. */
-export function formatDuration(text: string, locale: Locale = currentLocale()): string {
-	const duration = parseDuration(text);
-	if (!duration) return text;
-	const { count } = duration;
-	const unit = UNIT_WORDS[duration.unit];
+/** Formats a count of a unit: "2 hours". Returns null where the engine has no words. */
+export function formatUnit(count: number, unit: TimeUnit, locale: Locale = currentLocale()): string | null {
 	const words = unitWords(locale, count, unit);
 	if (words !== null) return words;
 	try {
 		return numberText(count, { style: 'unit', unit, unitDisplay: 'long', useGrouping: false }, locale);
 	} catch {
 		// Safari 14.0 does not support units; its buyers read text from the server.
-		return text;
+		return null;
 	}
+}
+
+const LARGER: Partial<Record<DurationUnit, DurationUnit>> = { m: 'h', h: 'd' };
+
+/**
+ * Formats a duration: "2 hours", "1 day 1 hour" for 25 hours. 24 hours stay. Returns the text itself if it is not a
+ * duration.
+ */
+export function formatDuration(text: string, locale: Locale = currentLocale()): string {
+	const duration = parseDuration(text);
+	if (!duration) return text;
+	const { count, unit } = duration;
+	const larger = LARGER[unit];
+	const size = larger ? UNIT_SECONDS[larger] / UNIT_SECONDS[unit] : Infinity;
+	if (count < size || text === '24h') return formatUnit(count, UNIT_WORDS[unit], locale) ?? text;
+	const rest = count % size;
+	const whole = formatDuration(`${Math.floor(count / size)}${larger}`, locale);
+	if (rest === 0) return whole;
+	return joinedUnits(locale)
+		.replace('{larger}', whole)
+		.replace('{smaller}', formatDuration(`${rest}${unit}`, locale));
+}
+
+/** What people write for a unit besides its words. */
+const ABBREVIATIONS: Record<string, { unit: DurationUnit; locales: readonly Locale[] }> = {
+	min: { unit: 'm', locales: ['en', 'fr', 'pt'] },
+	mins: { unit: 'm', locales: ['en'] },
+	h: { unit: 'h', locales: ['en', 'fr', 'pt'] },
+	hr: { unit: 'h', locales: ['en'] },
+	hrs: { unit: 'h', locales: ['en'] }
+};
+
+/** One count of each plural form of the languages. */
+const PLURALS = [1, 2, 3, 11];
+
+interface NamedUnit {
+	unit: DurationUnit;
+	/** Of a word without a digit, such as the Arabic dual. */
+	count: number;
+	locales: Set<Locale>;
+}
+
+let namedUnits: Map<string, NamedUnit> | null = null;
+
+/** Words of all languages for a unit: "hours", "heure", "saa". */
+function listNamedUnits(): Map<string, NamedUnit> {
+	const found = new Map<string, NamedUnit>();
+	const add = (word: string, { unit, count, locales }: NamedUnit) => {
+		const known = found.get(word) ?? { unit, count, locales: new Set() };
+		for (const locale of locales) known.locales.add(locale);
+		found.set(word, known);
+	};
+	for (const [word, { unit, locales }] of Object.entries(ABBREVIATIONS))
+		add(word, { unit, count: 1, locales: new Set(locales) });
+	for (const locale of LOCALES) {
+		for (const unit of DURATION_UNITS) {
+			for (const count of PLURALS) {
+				const text = formatUnit(count, UNIT_WORDS[unit], locale)?.toLowerCase() ?? '';
+				const word = text.replace(/\d+/, '').trim();
+				add(word, { unit, count: word === text ? count : 1, locales: new Set([locale]) });
+			}
+		}
+	}
+	return found;
+}
+
+/**
+ * Returns the languages in which a name only repeats a duration, as "1 hour", "Day" or "30 min" do; an empty set for
+ * other names.
+ */
+export function languagesOfDuration(name: string, duration: string): ReadonlySet<Locale> {
+	const [digits] = /\d+/.exec(name) ?? [];
+	const word = name.toLowerCase().replace(/\d+/, '').trim();
+	namedUnits ??= listNamedUnits();
+	const named = namedUnits.get(word);
+	const seconds = named && Number(digits ?? named.count) * UNIT_SECONDS[named.unit];
+	return named && seconds === parseDuration(duration)?.seconds ? named.locales : new Set();
 }
 
 const UNITS = 'Units: m, h, d (24 hours), w (7 days).';

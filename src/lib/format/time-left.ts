@@ -1,10 +1,13 @@
-/** Texts of the current language with their placeholders: "{hours} h {minutes} min". */
+/** Texts of a unit, each from a count on: [1, '{n} hour'], [2, '{n} hours']. */
+type UnitTexts = [from: number, text: string][];
+
+/** Texts of the current language. The countdown runs without plural rules, which old phones lack. */
 export interface TimeLeftWords {
-	minutes: string;
-	hours: string;
-	hoursMinutes: string;
-	days: string;
-	daysHours: string;
+	minute: UnitTexts;
+	hour: UnitTexts;
+	day: UnitTexts;
+	/** "{larger} {smaller}" */
+	joined: string;
 }
 
 /** Formats seconds as on a stopwatch: "0:40", "10:00". */
@@ -12,8 +15,8 @@ export const stopwatch = (seconds: number): string =>
 	`${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 
 /**
- * Formats a span for the server and the countdown: "6 d 4 h", "1 h 58 min", "42 min", "4:07". Rounds up, as
- * the API does: an hour that was just bought is "60 min".
+ * Formats a span for the server and the countdown: "6 days 4 hours", "1 hour 58 minutes", "42 minutes", "4:07". Rounds
+ * up, as the API does: an hour that was just bought is "1 hour".
  */
 export function timeLeft(seconds: number, words: TimeLeftWords): string {
 	const left = Math.max(0, Math.ceil(seconds));
@@ -21,14 +24,13 @@ export function timeLeft(seconds: number, words: TimeLeftWords): string {
 	const minutes = Math.ceil(left / 60);
 	// Days have no minutes: round up to hours.
 	const hours = minutes < 24 * 60 ? Math.floor(minutes / 60) : Math.ceil(minutes / 60);
-	const days = Math.floor(hours / 24);
-	const fill = (text: string, numbers: Record<string, number>) =>
-		text.replace(/\{(\w+)\}/g, (_, name: string) => String(numbers[name]));
-	if (minutes <= 60) return fill(words.minutes, { minutes });
-	if (days === 0) {
-		return minutes % 60 === 0
-			? fill(words.hours, { hours })
-			: fill(words.hoursMinutes, { hours, minutes: minutes % 60 });
-	}
-	return hours % 24 === 0 ? fill(words.days, { days }) : fill(words.daysHours, { days, hours: hours % 24 });
+	const unit = (texts: UnitTexts, count: number) =>
+		texts.reduce((found, [from, text]) => (count >= from ? text : found), '').replace('{n}', String(count));
+	const [larger, smaller] =
+		hours < 24
+			? [unit(words.hour, hours), unit(words.minute, minutes % 60)]
+			: [unit(words.day, Math.floor(hours / 24)), unit(words.hour, hours % 24)];
+	return larger && smaller
+		? words.joined.replace('{larger}', larger).replace('{smaller}', smaller)
+		: larger || smaller;
 }

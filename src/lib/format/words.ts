@@ -1,6 +1,7 @@
-import { DAY_MS, dateAt, timeAt } from '#lib/domain/time.ts';
+import { DAY_MS, dateAt, formatUnit, timeAt } from '#lib/domain/time.ts';
 import { currentLocale } from '../i18n/current.ts';
-import { dateFormat } from '../i18n/intl.ts';
+import { dateFormat, joinedUnits } from '../i18n/intl.ts';
+import type { Locale } from '../i18n/locales.ts';
 import * as m from '../i18n/messages.js';
 import { type TimeLeftWords, timeLeft } from './time-left.ts';
 import { ANY_PAYMENT_METHOD, METHOD_NAMES } from '../domain/payment-methods.ts';
@@ -28,13 +29,29 @@ export function momentText(moment: Date, now: Date, timeZone: string): string {
 
 export const timeLeftText = (seconds: number): string => timeLeft(seconds, timeLeftWords());
 
-export const timeLeftWords = (): TimeLeftWords => ({
-	minutes: m.common_left_minutes({ minutes: '{minutes}' }),
-	hours: m.common_left_hours({ hours: '{hours}' }),
-	hoursMinutes: m.common_left_hours_minutes({ hours: '{hours}', minutes: '{minutes}' }),
-	days: m.common_left_days({ days: '{days}' }),
-	daysHours: m.common_left_days_hours({ days: '{days}', hours: '{hours}' })
-});
+/** Lists the texts of the counts up to the largest, each where it changes. */
+function listUnitTexts(unit: 'minute' | 'hour' | 'day', largest: number): [number, string][] {
+	const texts: [number, string][] = [];
+	for (let count = 1; count <= largest; count += 1) {
+		const text = (formatUnit(count, unit) ?? '{n}').replace(String(count), '{n}');
+		if (texts.at(-1)?.[1] !== text) texts.push([count, text]);
+	}
+	return texts;
+}
+
+const wordsOf = new Map<Locale, TimeLeftWords>();
+
+export function timeLeftWords(): TimeLeftWords {
+	const locale = currentLocale();
+	const words = wordsOf.get(locale) ?? {
+		minute: listUnitTexts('minute', 59),
+		hour: listUnitTexts('hour', 23),
+		day: listUnitTexts('day', 31),
+		joined: joinedUnits(locale)
+	};
+	wordsOf.set(locale, words);
+	return words;
+}
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -67,7 +67,7 @@ export const numberText = (
 export const apart = (text: string): string =>
 	directionOf(currentLocale()) === 'rtl' || REORDERING.test(text) ? `\u2066${text}\u2069` : text;
 
-type TimeUnit = 'minute' | 'hour' | 'day' | 'week';
+export type TimeUnit = 'minute' | 'hour' | 'day' | 'week';
 
 type Words = Record<TimeUnit, Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
@@ -105,3 +105,15 @@ export function unitWords(locale: Locale, count: number, unit: TimeUnit): string
 	const category = new Intl.PluralRules([locale, 'en']).select(count);
 	return (words[category] ?? words.other).replace('{n}', String(count));
 }
+
+const JOINED: Partial<Record<Locale, string>> = {
+	sw: '{larger} na {smaller}',
+	pt: '{larger} e {smaller}',
+	ar: '{larger} و{smaller}',
+	rw: '{larger}, {smaller}',
+	lg: '{larger}, {smaller}',
+	am: '{larger} ከ{smaller}'
+};
+
+/** Returns how a language joins two units: "{larger} {smaller}", as in "1 day 1 hour". */
+export const joinedUnits = (locale: Locale): string => JOINED[locale] ?? '{larger} {smaller}';

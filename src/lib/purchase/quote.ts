@@ -3,6 +3,7 @@ import {
 	durationSeconds,
 	formatDuration,
 	hourlyProblem,
+	languagesOfDuration,
 	parseDuration
 } from '../domain/time.ts';
 import { methodName } from '../format/words.ts';
@@ -180,11 +181,11 @@ export function quoteOffer(router: PricedRouter, duration: string, id: number): 
 
 /** @param duration the time of the offer, as the buyer wrote it */
 function offerChoice(router: PricedRouter, offer: PricedOffer, duration = offer.duration): TimeChoice {
-	const { id, name, price } = offer;
+	const { id, price } = offer;
 	const isCheapest = cheapestPerHour(offersOnSale(router))?.id === id;
 	return {
 		...choiceOf(router, duration, price),
-		offer: { id, name, terms: formatOfferTerms(offer), isCheapest }
+		offer: { id, name: nameOffer(offer), terms: formatOfferTerms(offer), isCheapest }
 	};
 }
 
@@ -243,6 +244,10 @@ export function shortPrice(router: { price: number; currency: string; lowest: nu
 		: m.router_price_from({ money: formatMoney(lowest, currency) });
 }
 
+/** The amount of `shortPrice` without its currency, for a mark on the map. */
+export const amountText = ({ price, lowest }: { price: number; lowest: number | null }): string =>
+	numberText(lowest ?? price, { maximumFractionDigits: 2 });
+
 export function unquotedText(router: PricedRouter, duration: string): string {
 	const amount = findPrice(router, duration);
 	const [method] = offeredMethods(router.payment_methods ?? []);
@@ -268,29 +273,34 @@ export const boundsText = (router: PricedRouter): string =>
 		longest: formatDuration(router.max_duration)
 	});
 
+type NamedTime = Pick<PricedOffer, 'name' | 'duration'> & Limits;
+
 /** Returns what an offer contains beside its name: "1 day, 3 devices, 5 Mbit/s". */
-export function formatOfferTerms(offer: NamedTime): string {
-	const words = formatDuration(offer.duration);
-	return joinWords([...(tells(offer.name, words) ? [] : [words]), ...listLimits(offer)]);
+export function formatOfferTerms({ name, duration, ...limits }: NamedTime): string {
+	const isNamed = languagesOfDuration(name, duration).size > 0;
+	return joinWords([...(isNamed ? [] : [formatDuration(duration)]), ...listLimits(limits)]);
 }
 
-type NamedTime = Pick<PricedOffer, 'name' | 'duration'> & Limits;
+/** Returns the name of an offer; the duration in the reader's language if the name only repeats it in another one. */
+export function nameOffer(
+	{ name, duration }: Pick<NamedTime, 'name' | 'duration'>,
+	locale: Locale = currentLocale()
+): string {
+	const languages = languagesOfDuration(name, duration);
+	return languages.size === 0 || languages.has(locale) ? name : formatDuration(duration, locale);
+}
 
 /** Names what an order bought: "Day, 3 devices", or "2 hours" without an offer. */
 export const formatAgreed = (duration: string, offer: Omit<NamedTime, 'duration'> | null): string =>
-	offer ? joinWords([apart(offer.name), formatOfferTerms({ ...offer, duration })]) : formatDuration(duration);
+	offer
+		? joinWords([apart(nameOffer({ ...offer, duration })), formatOfferTerms({ ...offer, duration })])
+		: formatDuration(duration);
 
 const COMMAS: Partial<Record<Locale, string>> = { ar: '، ', am: '፣ ' };
 
 /** Joins the parts that are not empty: "1 day, 3 devices". */
 const joinWords = (parts: readonly (string | undefined)[]): string =>
 	parts.filter((part) => part).join(COMMAS[currentLocale()] ?? ', ');
-
-/** Whether a name such as "30 min" or "Day" already tells the duration. */
-function tells(name: string, duration: string): boolean {
-	const [short, long] = [name.toLowerCase(), duration.toLowerCase()];
-	return long === `1 ${short}` || (long.startsWith(short) && /\p{L}/u.test(short));
-}
 
 /** Lists the limits of an offer: "3 devices", "5 Mbit/s", "20 GB". Units are the international symbols. */
 function listLimits(limits: Limits): string[] {

@@ -1,9 +1,9 @@
+import { findCrowdedPools } from './billing/prompt-limits.ts';
+import { sumBreakdown } from './billing/earnings.ts';
 import { randomInt } from 'node:crypto';
 import { DAY_MS, HOUR_MS, MINUTE_MS, dateAt, hourAt } from '#lib/domain/time.ts';
 import { type Locale, isLocale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
-import type { Earnings } from './billing/earnings.ts';
-import type { Payments } from './billing/payments.ts';
 import type { Channel, Notifications } from './notifications/notifications.ts';
 import { type Fenced, isLeaseLost, fenceHandlers } from '#lib/server/jobs.ts';
 import { binder } from '#lib/server/platform/bind.ts';
@@ -20,8 +20,6 @@ export type AlertEvent = (typeof EVENTS)[number];
 
 interface AlertsContext extends Base {
 	notifications: Notifications;
-	earnings: Pick<Earnings, 'today' | 'breakdown'>;
-	payments: Pick<Payments, 'crowdedPools'>;
 }
 
 const CODE_MS = 15 * 60_000;
@@ -219,7 +217,7 @@ async function findOutages(context: AlertsJob, run: Run): Promise<void> {
 }
 
 async function findEarnings(context: AlertsJob, run: Run): Promise<void> {
-	const { database, config, earnings } = context;
+	const { database, config } = context;
 	const zone = config.reportTimezone;
 	if (hourAt(run.now, zone) < EARNINGS_HOUR) return;
 	// Noon of today minus a day is yesterday, also when the clocks change.
@@ -229,7 +227,7 @@ async function findEarnings(context: AlertsJob, run: Run): Promise<void> {
 			async alert() {
 				const owner = { accountId: channel.account_id };
 				const span = { period: 'daily', from: day, to: day } as const;
-				const { total, currency } = await earnings.breakdown(owner, span);
+				const { total, currency } = await sumBreakdown(context, owner, span);
 				return { kind: 'earnings', day, net: total.net, payments: total.sessions, currency };
 			},
 			event: day,
@@ -250,10 +248,13 @@ async function findReviews(context: AlertsJob, run: Run): Promise<void> {
 	}
 }
 
-async function logUnpaidPrompts({ payments, log }: AlertsJob): Promise<void> {
-	const pools = await payments.crowdedPools();
+async function logUnpaidPrompts(context: AlertsJob): Promise<void> {
+	const pools = await findCrowdedPools(context);
 	if (pools.length === 0) return;
-	log.warn({ part: 'security', from: pools }, 'too many payment prompts are unpaid: new buyers are refused');
+	context.log.warn(
+		{ part: 'security', from: pools },
+		'too many payment prompts are unpaid: new buyers are refused'
+	);
 }
 
 interface Found {

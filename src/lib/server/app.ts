@@ -5,7 +5,7 @@ import { createAudit } from './audit.ts';
 import { createChecks } from './checks.ts';
 import { DEMO_EMAILS } from './accounts/accounts.ts';
 import { openApiKeys } from './developer/api-keys.ts';
-import { KnownRouters, type ApiAccess } from './portal/api-client.ts';
+import { type ApiAccess, KnownRouters, createQuota } from './portal/api-client.ts';
 import { createBranding } from './branding.ts';
 import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
@@ -21,7 +21,6 @@ import {
 } from './gateways/captive-sessions.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createEvents } from './events.ts';
-import { createEarnings } from './billing/earnings.ts';
 import { createCursors } from './platform/cursor.ts';
 import { type JobHandlers, createJobs, fenceHandlers } from './jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
@@ -29,28 +28,31 @@ import { closeToOthers } from './platform/private-files.ts';
 import { createHttpClient } from './platform/http-client.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox.ts';
-import { createChanges, createPayments } from './billing/payments.ts';
+import {
+	type BillingContext,
+	RECONCILE_JOB,
+	REFUND_JOB,
+	SUBMIT_JOB,
+	createChanges
+} from './billing/payments.ts';
+import { runReconcileJob, submitPayment } from './billing/reconcile.ts';
+import { refundPayment } from './billing/refunds.ts';
+import { readExtended } from './billing/session-reads.ts';
+import { SESSION_END_JOB, runSessionJob } from './billing/sessions.ts';
 import { createMailer } from './platform/mail.ts';
 import { createNotifications } from './notifications/notifications.ts';
 import { createPersonalData } from './personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring.ts';
-import { REFUND_JOB } from './billing/context.ts';
-import { createAccessKinds } from './passes/access-kinds.ts';
-import { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
-import { createPasses } from './passes/passes.ts';
-import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
 import { openPurchases } from './portal/purchases.ts';
 import { type RateLimits, createRateLimits } from './rate-limits.ts';
 import { openRequestLog, stopRequestLog } from './developer/request-log.ts';
-import { createReviews } from './billing/reviews.ts';
-import { type Routers, findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
+import { findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewaySetup } from './gateway-setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './authentication/sign-in.ts';
-import { type Sessions, createSessions } from './billing/sessions.ts';
 import { createHelp } from './owner/help.ts';
 import { createUsage } from './owner/usage.ts';
 import { openPortal } from './open-portal.ts';
@@ -82,7 +84,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const developer = createDeveloper(base);
 	const notifications = createNotifications({ ...base, ...developer, http });
 	const alerts = createAlerts({ ...base, ...sales, notifications });
-	const portal = createPortal(base, { ...sales, ...network, ...developer });
+	const portal = createPortal(base, { ...sales, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
 	const personalData = createPersonalData(base);
@@ -93,10 +95,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		...network,
 		...developer,
 		...portal,
-		operators,
 		notifications,
 		alerts,
-		checks: createChecks({ ...base, ...sales, operators }),
+		checks: createChecks({ ...base, ...sales }),
 		monitoring: createMonitoring({
 			...base,
 			...sales,
@@ -104,7 +105,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		}),
 		personalData,
 		ownerViews,
-		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
+		help: createHelp({ ...base, ...sales, purchases: portal.purchases, access: network.access }),
 		/** Settles payments by hand; null in live mode. */
 		/** Only for the process that serves pages. */
 		async openPortal() {
@@ -113,11 +114,10 @@ export async function createApp(config: Config, options: Options = {}) {
 		},
 		/** The command line, which has no sentences of pages, does not start the jobs. */
 		startJobs(writeAlert: WriteAlert) {
-			const { payments, sessions } = sales;
 			const { access, gatewayHealth } = network;
-			const own = [payments, access, sessions, gatewayHealth, personalData, ownerViews, notifications];
+			const own = [access, gatewayHealth, personalData, ownerViews, notifications];
 			const handlers = own.map((service): JobHandlers => service.jobs);
-			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
+			handlers.push(billingJobs(sales), alerts.jobs(writeAlert), developer.jobHandlers);
 			jobs.start(Object.assign({}, ...handlers));
 		},
 		/** Tells proxies through /readyz that this process is about to stop. */
@@ -178,22 +178,26 @@ function createSales(base: Base, operators: Operators) {
 	const routers = openRouters({ ...base, operators, branding });
 	const events = createEvents(base, (trx, event) => insertDeliveries(base, trx, event));
 	const gateways = createGateways(database, clock, secrets);
-	const passes = createPasses(base);
 	const provisioning = createProvisioning({ ...base, gateways, routers });
-	const sessions = createSessions({
-		...{ ...base, events, routers, operators, passes, provisioning, gateways }
-	});
-	const changes = createChanges();
-	const reviews = createReviews(base);
-	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
-	const earnings = createEarnings(base);
+	const billing: BillingContext = {
+		...{ ...base, events, routers, operators, gateways, provisioning },
+		changes: createChanges(),
+		promptQueues: new Map()
+	};
 	const offers = { ...base, operators, routers, gateways };
-	const sold = { sessions, changes, reviews, payments, events, earnings };
-	return { branding, routers, offers, gateways, passes, ...sold };
+	return { ...billing, gateways, branding, offers };
 }
 
+const billingJobs = (context: BillingContext) =>
+	fenceHandlers(context, {
+		[SESSION_END_JOB]: runSessionJob,
+		[SUBMIT_JOB]: submitPayment,
+		[RECONCILE_JOB]: runReconcileJob,
+		[REFUND_JOB]: refundPayment
+	});
+
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
-	const { gateways, passes } = sales;
+	const { gateways } = sales;
 	const transport = createGatewayTransport(base);
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
@@ -208,14 +212,11 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		}
 	});
 	const access: Access = createAccess({ ...base, ...sales, captiveSessions, transport });
-	const accessKinds = createAccessKinds({ ...base, ...sales });
 	return {
 		transport,
 		captiveSessions,
 		access,
-		accessKinds,
-		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, transport }),
-		apiBuyers: createApiBuyers({ ...base, passes }),
+		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, transport }),
 		gatewayHealth: createGatewayHealth({ ...base, gateways, access, transport }),
 		usage: createUsage({ ...base, gateways })
 	};
@@ -249,15 +250,7 @@ function createDeveloper(base: Base) {
 	};
 }
 
-function createPortal(
-	base: Base,
-	{
-		apiBuyers,
-		rateLimits,
-		routers,
-		sessions
-	}: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers; sessions: Sessions }
-) {
+function createPortal(base: Base, { rateLimits, ...billing }: BillingContext & { rateLimits: RateLimits }) {
 	const { config, clock, log } = base;
 	const { defaultRegion: region, remoteApi } = config;
 	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
@@ -269,13 +262,13 @@ function createPortal(
 		api,
 		purchases: openPurchases({
 			...base,
-			...{ rateLimits, region, isApiBuyer: apiBuyers.isApiBuyer },
+			...{ rateLimits, region },
 			// The sessions of a remote API are not in this database.
-			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
+			readExtended: remoteApi ? () => Promise.resolve(null) : (id) => readExtended(billing, id)
 		}),
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, log),
 		/** null with a remote API, which does not tell when its closed routers open. */
-		openingTimes: remoteApi ? null : (ids: readonly number[]) => findOpeningTimes(routers, ids)
+		openingTimes: remoteApi ? null : (ids: readonly number[]) => findOpeningTimes(billing.routers, ids)
 	};
 }

@@ -1,3 +1,6 @@
+import { countOpenReviews } from './billing/reviews.ts';
+import { findCrowdedPools } from './billing/prompt-limits.ts';
+import { findMerchantErrors, formatPortalCallbackUrl } from './billing/operator-calls.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import { type Gateways, type RegisteredGateway, levelProblem } from './gateways/gateways.ts';
 import { adapterOf } from './gateways/registry.ts';
@@ -16,8 +19,6 @@ import { isPublicAddress } from '#lib/domain/address.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Base } from './base.ts';
 import type { Operators } from './billing/operators/registry.ts';
-import type { Payments } from './billing/payments.ts';
-import type { Reviews } from './billing/reviews.ts';
 
 export interface Finding {
 	level: 'ok' | 'warn' | 'FAIL';
@@ -261,12 +262,12 @@ export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerato
 			yield warn('operator', `${id}: sends no money back`, advice);
 		}
 		if (capabilities.usesPortalCallback) {
-			const url = app.payments.portalCallbackUrl(id);
+			const url = formatPortalCallbackUrl(app, id);
 			yield ok('operator', `${id}: the callback address for its portal is ${url}`);
 		}
 	}
-	yield* merchantFindings(await app.payments.merchantErrors());
-	const { count, oldest } = await app.reviews.countOpen();
+	yield* merchantFindings(await findMerchantErrors(app));
+	const { count, oldest } = await countOpenReviews(app.database.db);
 	if (count === 0) yield ok('reviews', 'no review is open');
 	else
 		yield warn(
@@ -274,7 +275,7 @@ export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerato
 			`${count} open, the oldest since ${isoTime(oldest)}`,
 			'decide them at /admin/reviews'
 		);
-	yield* promptFindings(await app.payments.crowdedPools());
+	yield* promptFindings(await findCrowdedPools(app));
 	if (app.config.mode === 'live' && app.config.operators.length === 0) {
 		const what = 'no mobile-money operator is configured, so nobody can pay';
 		yield fail('operator', what, 'configure one (AIRTILL_MODE=sandbox needs none)');
@@ -287,7 +288,7 @@ const ASKED_BY = {
 	api: 'accounts of the API'
 };
 
-function* promptFindings(pools: Awaited<ReturnType<ChecksContext['payments']['crowdedPools']>>) {
+function* promptFindings(pools: Awaited<ReturnType<typeof findCrowdedPools>>) {
 	for (const pool of pools) {
 		const what = `too many payment prompts of the last 15 minutes are unpaid: ${ASKED_BY[pool]} that have not paid in 24 hours get no more`;
 		yield warn('prompts', what, 'find out who sends them, or raise UNPAID_PROMPTS_TOTAL');
@@ -296,9 +297,7 @@ function* promptFindings(pools: Awaited<ReturnType<ChecksContext['payments']['cr
 
 const MAX_QUOTE_LENGTH = 200;
 
-function* merchantFindings(
-	errors: Awaited<ReturnType<ChecksContext['payments']['merchantErrors']>>
-): Generator<Finding> {
+function* merchantFindings(errors: Awaited<ReturnType<typeof findMerchantErrors>>): Generator<Finding> {
 	const byOperator = Map.groupBy(errors, ({ operator }) => operator);
 	for (const [operator, [last, ...others]] of byOperator) {
 		const times = others.length === 0 ? 'a payment' : `${others.length + 1} payments`;
@@ -310,8 +309,6 @@ function* merchantFindings(
 
 interface ChecksContext extends Base {
 	operators: Operators;
-	payments: Payments;
-	reviews: Reviews;
 	gateways: Gateways;
 	routers: Routers;
 }

@@ -1,6 +1,6 @@
 import { binder } from '#lib/server/platform/bind.ts';
 import type { Access } from '#lib/server/access/access.ts';
-import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
+import { adoptPortalLogin, checkGatewayKind } from '#lib/server/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { type Offers, requireHeldLimits } from '#lib/server/offers.ts';
@@ -33,7 +33,6 @@ interface GatewaySetupContext extends Base {
 	gateways: Gateways;
 	routers: Routers;
 	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway' | 'removeForOwner'>;
-	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
 	offers: Offers;
 	transport: GatewayTransport;
 }
@@ -47,29 +46,29 @@ type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
  * @throws InputError with every wrong field
  */
 async function addGateway(
-	{ access, accessKinds, gateways, offers }: GatewaySetupContext,
+	context: GatewaySetupContext,
 	input: GatewayInput,
 	apply?: Apply
 ): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
-	await accessKinds.checkGateway(input.routerId, input.kind);
-	const gateway = await gateways.add(input, async (trx, added) => {
-		await requireHeldLimits(offers, trx, added.routerId, { gateway: { before: null, after: added } });
-		await access.scheduleGatewayAdded(trx, added);
+	await checkGatewayKind(context, input.routerId, input.kind);
+	const gateway = await context.gateways.add(input, async (trx, added) => {
+		await requireHeldLimits(context.offers, trx, added.routerId, { gateway: { before: null, after: added } });
+		await context.access.scheduleGatewayAdded(trx, added);
 		await apply?.(trx, added);
 	});
-	return { gateway, becamePortalLogin: await accessKinds.noteGateway(gateway) };
+	return { gateway, becamePortalLogin: await adoptPortalLogin(context, gateway) };
 }
 
 /** Its portal address stays. @throws InputError with every wrong field */
 async function changeGateway(
-	{ access, accessKinds }: GatewaySetupContext,
+	context: GatewaySetupContext,
 	{ id, kind }: RegisteredGateway,
 	change: GatewayChange
 ): Promise<RegisteredGateway> {
 	const { routerId } = change;
-	if (routerId !== undefined) await accessKinds.checkGateway(routerId, kind);
-	const gateway = await access.changeGateway(id, change);
-	if (routerId !== undefined) await accessKinds.noteGateway(gateway);
+	if (routerId !== undefined) await checkGatewayKind(context, routerId, kind);
+	const gateway = await context.access.changeGateway(id, change);
+	if (routerId !== undefined) await adoptPortalLogin(context, gateway);
 	return gateway;
 }
 

@@ -18,7 +18,7 @@ const KEEP_MS = DAY_MS;
 const KEY = /^[A-Za-z0-9_:.-]{1,255}$/;
 
 /** Accepts a bare or a quoted key. @throws Refused `validation_failed` */
-export function idempotencyKeyOf(sent: string | undefined): string | null {
+export function parseIdempotencyKey(sent: string | undefined): string | null {
 	if (sent === undefined) return null;
 	const key = /^"(.*)"$/.exec(sent)?.[1] ?? sent;
 	if (KEY.test(key)) return key;

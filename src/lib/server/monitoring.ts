@@ -1,7 +1,7 @@
+import { countOpenReviews } from './billing/reviews.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '../domain/time.ts';
 import type { Base } from './base.ts';
-import type { Reviews } from './billing/reviews.ts';
 import { databaseBytes } from './db/inspect.ts';
 import { equalSecrets } from './platform/secrets.ts';
 import type { Queries } from './db/database.ts';
@@ -15,7 +15,6 @@ const READ_TIMEOUT_MS = 5_000;
 const MAX_OF_ROUTER = 20;
 
 interface MonitoringContext extends Base {
-	reviews: Reviews;
 	/** Kinds of jobs. */
 	kinds: { refund: string; delivery: string };
 }
@@ -59,9 +58,9 @@ async function readDatabase(context: MonitoringContext): Promise<void> {
 }
 
 /** Reads one after the other: never more than one connection. `oldest`: ms since the epoch; null without any. */
-async function read({ database, jobs, reviews, kinds }: MonitoringContext) {
+async function read({ database, jobs, kinds }: MonitoringContext) {
 	const waiting = {
-		review: await reviews.countOpen(),
+		review: await countOpenReviews(database.db),
 		refund: await findRefunds(database.db, kinds.refund),
 		gateway: await passes(database.db)
 	};

@@ -1,4 +1,4 @@
-import { opensRunningPasses } from './passes/passes.ts';
+import { opensRunningPasses } from './passes.ts';
 import type { Base } from './base.ts';
 import { refuseSettings } from './config/config.ts';
 import { hasDemoAccounts, findAccountByEmail, ensureAccount } from './accounts/accounts.ts';

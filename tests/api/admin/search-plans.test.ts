@@ -1,9 +1,8 @@
 /** The queries behind the administrator's searches and the page of a router: no page costs more as the tables grow. */
 import { describe, expect, it } from 'vitest';
 import { type AuditFilter, searchAudit, usedActions } from '../../../src/lib/server/audit.ts';
-import { REFUND_JOB } from '../../../src/lib/server/billing/context.ts';
-import { sentAs } from '../../../src/lib/server/billing/payment-store.ts';
-import { sameReviews } from '#lib/server/billing/reviews.ts';
+import { REFUND_JOB, findSentAs } from '../../../src/lib/server/billing/payments.ts';
+import { findSameReviews } from '#lib/server/billing/reviews.ts';
 import {
 	findNotConnected as notConnected,
 	newestPayments,
@@ -109,9 +108,9 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 
 	it('reviews about a subject, and the payment of a request, are one place of an index', async () => {
 		const about = { subject: 's4711', reason: 'refund_failed' };
-		expect(await plans().planOf(() => sameReviews(plans().db, about))).toContain('reviews_subject');
+		expect(await plans().planOf(() => findSameReviews(plans().db, about))).toContain('reviews_subject');
 		const payment = { id: 1, operator: 'mtn' };
-		expect(await plans().planOf(() => sentAs(plans().db, payment, 'x'))).toContain('payments_request');
+		expect(await plans().planOf(() => findSentAs(plans().db, payment, 'x'))).toContain('payments_request');
 	});
 
 	it('open refunds and unconnected purchases of a router are found by their jobs and their status', async () => {

@@ -1,7 +1,7 @@
 /** The queries behind the lists of an account: one range of an index, so that each page costs the same. */
 import { describe, expect, it } from 'vitest';
-import * as payments from '../../../src/lib/server/billing/payment-store.ts';
-import * as sessions from '../../../src/lib/server/billing/session-store.ts';
+import * as payments from '../../../src/lib/server/billing/payments.ts';
+import * as sessions from '../../../src/lib/server/billing/session-reads.ts';
 import { createEvents } from '../../../src/lib/server/events.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 import { useQueryPlans } from '../../support/database/query-plans.ts';
@@ -27,17 +27,25 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([
-		['sessions', 'sessions_account_created', () => sessions.ofAccount(plans().db, 1, { ...page, after })],
+		[
+			'sessions',
+			'sessions_account_created',
+			() => sessions.findSessionsOfAccount(plans().db, 1, { ...page, after })
+		],
 		[
 			'sessions in a state',
 			'sessions_account_status',
-			() => sessions.ofAccount(plans().db, 1, { ...page, after, status: 'cancelled' })
+			() => sessions.findSessionsOfAccount(plans().db, 1, { ...page, after, status: 'cancelled' })
 		],
-		['payments', 'payments_account_created', () => payments.ofAccount(plans().db, 1, { ...page, after })],
+		[
+			'payments',
+			'payments_account_created',
+			() => payments.findPaymentsOfAccount(plans().db, 1, { ...page, after })
+		],
 		[
 			'payments in a state',
 			'payments_account_status',
-			() => payments.ofAccount(plans().db, 1, { ...page, after, status: 'failed' })
+			() => payments.findPaymentsOfAccount(plans().db, 1, { ...page, after, status: 'failed' })
 		],
 		[
 			'events',
@@ -64,7 +72,8 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	it.each([undefined, 'success'] as const)(
 		'the payment of a transaction (state: %s) is found by its index',
 		async (status) => {
-			const find = () => payments.ofAccount(plans().db, 1, { ...page, after, status, transaction: 'TX7' });
+			const find = () =>
+				payments.findPaymentsOfAccount(plans().db, 1, { ...page, after, status, transaction: 'TX7' });
 			expect(await plans().planOf(find)).toMatch(
 				kind === 'sqlite'
 					? /INDEX payments_receipt \(provider_reference=\?\)/

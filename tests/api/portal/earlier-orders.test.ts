@@ -123,7 +123,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		// The buyer goes back and chooses other time.
 		const changed = { ...fields, time: fields.time.replace(/^1h 500/, '2h 1000') };
 		const asked = await page('/r/3', changed, '192.0.2.77');
-		expect(titleOf(asked.html)).toBe('You bought 1 hour 2 min ago.');
+		expect(titleOf(asked.html)).toBe('You bought 1 hour 2 minutes ago.');
 		expect(linkOf(asked.html)).toBe(location);
 		expect(asked.html).toMatch(/Buy another: pay UGX\s1,000/);
 

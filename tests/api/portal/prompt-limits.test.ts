@@ -71,7 +71,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const wait = Number(refused.headers.get('retry-after'));
 		expect(wait).toBeGreaterThan(8 * 60);
 		expect(wait).toBeLessThanOrEqual(10 * 60);
-		expect(refused.text).toContain('Too many payment requests here were not paid. Try again in 10 min.');
+		expect(refused.text).toContain('Too many payment requests here were not paid. Try again in 10 minutes.');
 		expect((await buy(server.url, '192.0.2.2', numberEnding(paying))).status).toBe(303);
 		await allPaid();
 		await server.advance(wait * 1000);
@@ -217,7 +217,7 @@ describe('a number', () => {
 		expect(statuses).toEqual([303, 303, 303, 303, 303, 400]);
 		await server.advance(10 * minute);
 		const asked = await buy(server.url, '192.0.2.1', phone);
-		expect(asked.text).toContain('Wait 5 min, or use another number.');
+		expect(asked.text).toContain('Wait 5 minutes, or use another number.');
 		expect((await buy(server.url, '192.0.2.2', phone)).status).toBe(303);
 		await api.pay(await api.createSession(), phone);
 		expect(await sql.count('select count(*) from payments where phone = ?', phone)).toBe(7);

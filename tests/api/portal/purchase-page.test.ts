@@ -62,7 +62,7 @@ describe('the page of a purchase', () => {
 			purchase: fieldValue(form, 'purchase')
 		});
 		const page = await untilIt(path, /Total paid UGX\s750/);
-		expect(page.text).toMatch(/Time 90 minutes/);
+		expect(page.text).toMatch(/Time 1 hour 30 minutes/);
 		expect(await receiptOf(path)).toMatch(/Time 1 hour .*Added time 30 minutes .*Total paid UGX\s750 /);
 	});
 

@@ -3,17 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { configureOperators } from '#lib/server/billing/operators/registry.ts';
-import type { Installation } from '../../../src/lib/server/billing/operators/definition.ts';
-import { type HttpClient, createHttpClient } from '../../../src/lib/server/platform/http-client.ts';
 import type {
 	AttemptReference,
 	CallbackClaim,
+	Installation,
 	OperatorAdapter,
 	PaymentRequest,
 	RawCallback,
 	RefundRequest,
 	StatusOutcome
 } from '../../../src/lib/server/billing/operators/operator.ts';
+import { type HttpClient, createHttpClient } from '../../../src/lib/server/platform/http-client.ts';
 import { type Protocol, type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import type { Script } from '../../simulators/script.ts';
 import { startReceiver, type Receiver } from '../api/receiver.ts';

@@ -1,6 +1,9 @@
 /** The adapter of pawaPay beside its simulator. */
-import type { Installation } from '../../../src/lib/server/billing/operators/definition.ts';
-import type { OperatorAdapter, PaymentRequest } from '../../../src/lib/server/billing/operators/operator.ts';
+import type {
+	Installation,
+	OperatorAdapter,
+	PaymentRequest
+} from '../../../src/lib/server/billing/operators/operator.ts';
 import { adapterWith, attempt, receiver, sentTo, simulator } from './adapter.ts';
 
 export const CALLBACKS = '/callbacks/pawapay/token';

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { isOpen } from '#lib/server/passes/passes.ts';
+import { isPassOpen } from '#lib/server/passes.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const sealed = { password_sealed: 'sealed' };
 
 it('counts a pass as open while it runs or waits for a gateway', () => {
-	expect(isOpen({ activating_until: null, ends_at: NOW + 1, ...sealed }, NOW)).toBe(true);
-	expect(isOpen({ activating_until: NOW, ends_at: null, ...sealed }, NOW)).toBe(true);
-	expect(isOpen({ activating_until: null, ends_at: NOW, ...sealed }, NOW)).toBe(false);
-	expect(isOpen({ activating_until: null, ends_at: null, ...sealed }, NOW)).toBe(false);
+	expect(isPassOpen({ activating_until: null, ends_at: NOW + 1, ...sealed }, NOW)).toBe(true);
+	expect(isPassOpen({ activating_until: NOW, ends_at: null, ...sealed }, NOW)).toBe(true);
+	expect(isPassOpen({ activating_until: null, ends_at: NOW, ...sealed }, NOW)).toBe(false);
+	expect(isPassOpen({ activating_until: null, ends_at: null, ...sealed }, NOW)).toBe(false);
 });
 
 it('leaves a pass over whose end is ahead again after the clock was set back', () => {
 	const pass = { activating_until: null, ends_at: NOW, password_sealed: null };
-	expect(isOpen(pass, NOW - 3_600_000)).toBe(false);
+	expect(isPassOpen(pass, NOW - 3_600_000)).toBe(false);
 });

@@ -1,6 +1,6 @@
 /** What operators send: one reader for callbacks and responses, whatever stands around the content or writes it. */
 import { describe, expect, it } from 'vitest';
-import { jsonObject, jsonOf, textMember } from '#lib/server/billing/operators/response.ts';
+import { parseObject, parseJson, readText } from '#lib/server/billing/operators/client.ts';
 
 const content = { Body: { stkCallback: { ResultCode: 0, ResultDesc: 'Paid {in} "full" & more = ok + [1' } } };
 const json = JSON.stringify(content);
@@ -25,11 +25,11 @@ it.each([
 	['in a field that is not encoded', `payload=${json}`],
 	['in a part of a form', `--b\r\ncontent-disposition: form-data; name="p"\r\n\r\n${json}\r\n--b--`]
 ])('an object is read %s', (_how, text) => {
-	expect(jsonObject(text)).toMatchObject(content);
+	expect(parseObject(text)).toMatchObject(content);
 });
 
 it('line ends inside a text count as blanks', () => {
-	expect(jsonObject('{"status":"SUCCESSFUL\n","reason":"a\tb"}')).toEqual({
+	expect(parseObject('{"status":"SUCCESSFUL\n","reason":"a\tb"}')).toEqual({
 		status: 'SUCCESSFUL ',
 		reason: 'a b'
 	});
@@ -37,11 +37,11 @@ it('line ends inside a text count as blanks', () => {
 
 it('the fields of a form are an object, with objects among them', () => {
 	const transaction = { id: 'x', status_code: 'TS' };
-	expect(jsonObject('status=SUCCESSFUL&amount=500&externalId=a+b')).toEqual({
+	expect(parseObject('status=SUCCESSFUL&amount=500&externalId=a+b')).toEqual({
 		...{ status: 'SUCCESSFUL', amount: 500, externalId: 'a b' }
 	});
 	const text = `transaction=${encodeURIComponent(JSON.stringify(transaction))}&hash=abc%3D`;
-	expect(jsonObject(text)).toMatchObject({ transaction, hash: 'abc=' });
+	expect(parseObject(text)).toMatchObject({ transaction, hash: 'abc=' });
 });
 
 it.each([
@@ -56,7 +56,7 @@ it.each([
 	['several objects in a list', '[{"status":"FAILED"},{"status":"SUCCESSFUL"}]']
 ])('%s is no object', (_what, text) => {
 	const started = performance.now();
-	expect(jsonObject(text)).toBeNull();
+	expect(parseObject(text)).toBeNull();
 	expect(performance.now() - started).toBeLessThan(2_000);
 });
 
@@ -76,6 +76,6 @@ describe('a member', () => {
 		['true', null],
 		['{}', null]
 	])('%s is the text %j', (value, text) => {
-		expect(textMember(jsonOf(`{"id":${value}}`), 'id')).toBe(text);
+		expect(readText(parseJson(`{"id":${value}}`), 'id')).toBe(text);
 	});
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextPollDelayMs } from '#lib/server/billing/reconcile.ts';
+import { computePollDelayMs } from '#lib/server/billing/operator-calls.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -8,7 +8,7 @@ const hour = 60 * minute;
 /** Ages at which the operator is asked, from the first look three seconds after the submit. */
 function looks(untilMs: number, options = { uncertain: false, hasFailed: false }): number[] {
 	const ages: number[] = [];
-	for (let age = 3 * second; age <= untilMs; age += nextPollDelayMs({ ageMs: age, ...options }))
+	for (let age = 3 * second; age <= untilMs; age += computePollDelayMs({ ageMs: age, ...options }))
 		ages.push(age);
 	return ages;
 }
@@ -32,7 +32,7 @@ describe('how often the operator is asked', () => {
 			[71 * hour, 6.6 * hour]
 		] as const) {
 			const delays = Array.from({ length: 200 }, () =>
-				nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false })
+				computePollDelayMs({ ageMs, uncertain: false, hasFailed: false })
 			);
 			expect(Math.max(...delays)).toBeLessThanOrEqual(atMost);
 			// Spread, so that payments of one moment do not ask in step for ever.
@@ -43,16 +43,16 @@ describe('how often the operator is asked', () => {
 	it('every five seconds while nobody knows whether the request arrived', () => {
 		const ages = looks(2 * minute, { uncertain: true, hasFailed: false });
 		for (const [index, age] of ages.entries()) expect(age).toBe((3 + 5 * index) * second);
-		expect(nextPollDelayMs({ ageMs: 3 * minute, uncertain: true, hasFailed: false })).toBeGreaterThan(
+		expect(computePollDelayMs({ ageMs: 3 * minute, uncertain: true, hasFailed: false })).toBeGreaterThan(
 			30 * second
 		);
 	});
 
 	it('at least five minutes apart once it has said no', () => {
-		expect(nextPollDelayMs({ ageMs: 5 * second, uncertain: false, hasFailed: true })).toBeGreaterThan(
+		expect(computePollDelayMs({ ageMs: 5 * second, uncertain: false, hasFailed: true })).toBeGreaterThan(
 			4.4 * minute
 		);
-		expect(nextPollDelayMs({ ageMs: 20 * hour, uncertain: false, hasFailed: true })).toBeGreaterThan(
+		expect(computePollDelayMs({ ageMs: 20 * hour, uncertain: false, hasFailed: true })).toBeGreaterThan(
 			5 * hour
 		);
 	});

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { LOCALES, type Locale } from '../../../src/lib/i18n/locales.ts';
+import { listChanged } from '../../support/translations.ts';
 
 const src = fileURLToPath(new URL('../../../src', import.meta.url));
 const messages = path.join(src, 'lib/i18n/messages');
@@ -14,12 +15,13 @@ const NATIVE_REVIEWED: readonly Locale[] = [];
 
 /** Units, names and words that are the same in another language. */
 const MAY_EQUAL_ENGLISH: readonly RegExp[] = [
-	/^common_(day_and_time|left_\w+|minutes|mobile_money|error_page_title)$/,
+	/^common_(day_and_time|minutes|mobile_money|error_page_title)$/,
 	/^list_(network|page_title)$/,
 	/^router_(total|number_hint|test_other)$/,
 	/^(owner_total|receipt_code|owner_brand_logo|owner_nav_routers|map_router)$/,
 	/^owner_(router|router_(position|lat|lon)|gateway_(site|config))$/,
-	/^alerts_sms$/
+	/^(alerts_sms|help_transaction|resume_transaction_label|receipt_reference)$/,
+	/^(owner_online|usage_line_online)$/
 ];
 
 type Catalogue = Record<string, string>;
@@ -83,6 +85,13 @@ describe.each(areas)('the translated sentences of %s', (area) => {
 		const mark = catalogue(area, locale)['$schema'];
 		expect(mark).toBe(NATIVE_REVIEWED.includes(locale) ? undefined : UNREVIEWED);
 	});
+});
+
+it('the translations follow the English; if not, change them, then run npm run language:changed -- KEY', () => {
+	expect(listChanged()).toEqual([]);
+	const record = { same: '8b1250', waiting: '8b1250 lg', changed: '000000 lg' };
+	const english = { same: 'One', waiting: 'One', changed: 'One', new: 'One' };
+	expect(listChanged(english, record)).toEqual(['changed', 'new']);
 });
 
 it('French punctuation has no-break spaces before it', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { afterCommit, openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import { createJobs } from '#lib/server/jobs.ts';
+import { type Jobs, createJobs } from '#lib/server/jobs.ts';
 import { createMonitoring } from '#lib/server/monitoring.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { createMetrics } from '../../../src/lib/server/platform/metrics.ts';
@@ -26,7 +26,8 @@ afterEach(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-async function monitor(countOpen: () => Promise<{ count: number; oldest: number | null }>) {
+/** @param due reads the jobs that are due */
+async function monitor(due?: Jobs['due']) {
 	const metrics = await createMetrics();
 	const jobs = createJobs(database, clock, log, metrics);
 	const context = {
@@ -35,8 +36,7 @@ async function monitor(countOpen: () => Promise<{ count: number; oldest: number 
 		log,
 		metrics,
 		database,
-		jobs,
-		reviews: { countOpen }
+		jobs: due ? { ...jobs, due } : jobs
 	};
 	const kinds = { refund: 'refund', delivery: 'delivery' };
 	return { jobs, monitoring: createMonitoring({ ...context, kinds } as never) };
@@ -50,19 +50,19 @@ it('a failed reading leaves the metrics of the process, and says that the databa
 });
 
 it('scrapes within five seconds share one reading', async () => {
-	const countOpen = vi.fn(async () => ({ count: 0, oldest: null }));
-	const { monitoring } = await monitor(countOpen);
+	const due = vi.fn(async () => ({ kinds: [], groups: { count: 0, oldest: 0 } }));
+	const { monitoring } = await monitor(due);
 	await Promise.all([monitoring.text(), monitoring.text()]);
 	now += 4_999;
 	await monitoring.text();
-	expect(countOpen).toHaveBeenCalledTimes(1);
+	expect(due).toHaveBeenCalledTimes(1);
 	now += 1;
 	await monitoring.text();
-	expect(countOpen).toHaveBeenCalledTimes(2);
+	expect(due).toHaveBeenCalledTimes(2);
 });
 
 it('due jobs count by kind, deliveries once per endpoint, and none once they are done', async () => {
-	const { jobs, monitoring } = await monitor(async () => ({ count: 0, oldest: null }));
+	const { jobs, monitoring } = await monitor();
 	for (const id of [1, 2]) await jobs.schedule(database.db, 'payment', id, now - 30_000);
 	await jobs.schedule(database.db, 'later', 1, now + 60_000);
 	await jobs.scheduleInGroup(database.db, 'delivery', 7, [1, 2, 3], now - 10_000);
@@ -77,7 +77,7 @@ it('due jobs count by kind, deliveries once per endpoint, and none once they are
 });
 
 it('a job that fails is counted', async () => {
-	const { jobs, monitoring } = await monitor(async () => ({ count: 0, oldest: null }));
+	const { jobs, monitoring } = await monitor();
 	await jobs.schedule(database.db, 'payment', 1, now);
 	const fails = vi.fn(() => Promise.reject(new Error('it failed')));
 	jobs.start({ payment: fails });

@@ -23,7 +23,6 @@ const openOn = (database: Database) =>
 		secrets: createSecrets('x'.repeat(32)),
 		rateLimits: createRateLimits({ ...database, rates: null }, systemClock, createLog('silent')),
 		region: 'UG',
-		isApiBuyer: () => false,
 		readExtended: () => Promise.resolve(null)
 	});
 

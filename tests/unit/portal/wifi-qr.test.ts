@@ -2,8 +2,7 @@
 import jsQR from 'jsqr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sessionBody } from '#lib/server/billing/sessions.ts';
-import type { SessionRow } from '../../../src/lib/server/billing/session-store.ts';
+import { type SessionRow, describeSession } from '#lib/server/billing/sessions.ts';
 import { wifiPassword } from '../../../src/lib/server/platform/secrets.ts';
 import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '../../../src/lib/domain/wifi.ts';
 import { qrSvg } from '../../../src/lib/server/portal/wifi-qr-svg.ts';
@@ -171,7 +170,7 @@ describe('the code of each kind of access', () => {
 		...{ hidden: false, networkPassword: 'shared; "one"' }
 	};
 	const codeOf = (kind: SessionRow['access_kind'], more: object = {}) => {
-		const { qr, qr_joins } = sessionBody(row(kind), null, 0, { ...revealed, ...more }).access;
+		const { qr, qr_joins } = describeSession(row(kind), null, 0, { ...revealed, ...more }).access;
 		if (qr !== null) expect(decoded(qr)).toBe(qr);
 		return [qr === null ? null : read(qr), qr_joins];
 	};

@@ -1,7 +1,15 @@
 /** Offers as pages sell them, with their prices. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { setLocaleSource } from '#lib/i18n/current.ts';
 import { type PayEntry, timeValue, wantedTime } from '#lib/purchase/pay-form.ts';
-import { payablePrice, priceText, quote, timeChoices, usefulOffers } from '#lib/purchase/quote.ts';
+import {
+	formatAgreed,
+	payablePrice,
+	priceText,
+	quote,
+	timeChoices,
+	usefulOffers
+} from '#lib/purchase/quote.ts';
 
 const offer = (id: number, name: string, duration: string, price: number, more: object = {}) => ({
 	...{ id, name, duration, price, available: true },
@@ -29,6 +37,8 @@ const ordered = (router: typeof ROUTER, fields: Partial<PayEntry>) => {
 	return wantedTime(router, entry);
 };
 
+afterEach(() => setLocaleSource({ locale: () => 'en', pathname: () => '/' }));
+
 describe('a typed time', () => {
 	test('never buys an offer with fewer devices than the router allows', () => {
 		expect(quote({ ...ROUTER, max_devices: 3 }, '1d')?.offer?.id).toBe(DAY.id);
@@ -47,6 +57,19 @@ describe('the list of offers', () => {
 			['Month', 'UGX\u00a018,000', '30 days, 5\u00a0Mbit/s, 20\u00a0GB', true]
 		]);
 		expect(priceText(ROUTER)).toBe('from UGX\u00a0500');
+	});
+
+	test.each([
+		['ar', ['ساعة', 'يوم', 'Month']],
+		['sw', ['saa 1', 'siku 1', 'Month']],
+		['en', ['1 hour', 'Day', 'Month']]
+	] as const)('has in %s the durations that English names only repeat', (locale, names) => {
+		setLocaleSource({ locale: () => locale, pathname: () => '/' });
+		expect(timeChoices(ROUTER).map((choice) => choice.offer?.name)).toEqual(names);
+		expect(formatAgreed('1d', { ...DAY, max_devices: null })).toContain(names[1]);
+		expect(timeChoices(ROUTER).map((choice) => choice.offer?.terms.includes(choice.words))).toEqual([
+			...[false, false, true]
+		]);
 	});
 
 	test('marks no single offer as the cheapest', () => {

@@ -30,7 +30,7 @@ describe('quotes', () => {
 	test('a time costs its share of the hourly price, rounded half up', () => {
 		expect(quote(ROUTER, '90m')).toEqual({
 			duration: '90m',
-			words: '90 minutes',
+			words: '1 hour 30 minutes',
 			amount: 750,
 			money: 'UGX\u00a0750'
 		});

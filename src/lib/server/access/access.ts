@@ -26,7 +26,7 @@ import {
 	passesOfPurchase,
 	refundUnconfirmed
 } from './provisioning.ts';
-import type { PassRow } from '../passes/passes.ts';
+import type { PassRow } from '../passes.ts';
 import { changeGateway, gatewayAdded, removeForOwner, removeGateway } from './gateway-changes.ts';
 import { LATE_REDIRECT_MS, pendingAt, requestAgain, runGrantJob } from './grants.ts';
 import { createConcurrencyLimit } from './gateway-calls.ts';

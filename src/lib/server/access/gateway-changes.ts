@@ -1,9 +1,10 @@
+import { isPaying } from '../billing/sessions.ts';
 import { requireHeldLimits } from '../offers.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { GatewayChange } from '../gateways/settings.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { InputError } from '../platform/errors.ts';
-import { openPassesAt, type PassRow } from '../passes/passes.ts';
+import { openPassesAt, type PassRow } from '../passes.ts';
 import { GATEWAY_JOB } from './job-kinds.ts';
 import { type AccessContext, type AccessJob, controllerOf, targetsAt } from './provisioning.ts';
 import * as store from './grants.ts';
@@ -150,7 +151,7 @@ export async function removeForOwner(
 }
 
 async function isNeeded(
-	{ clock, gateways, sessions }: AccessContext,
+	{ clock, gateways }: AccessContext,
 	queries: Queries,
 	gateway: RegisteredGateway
 ): Promise<boolean> {
@@ -158,7 +159,7 @@ async function isNeeded(
 	const now = clock.now();
 	const others = (await gateways.ofRouter(queries, routerId)).filter((one) => one.id !== id && responds(one));
 	if (others.length > 0 && !responds(gateway)) return false;
-	if (await sessions.isPaying(queries, routerId)) return true;
+	if (await isPaying(queries, routerId)) return true;
 	if (others.length === 0) return (await openPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
 	const open = await store.openIdsAt(queries, id);
 	return open.length > 0 || (await store.countConnectedAt(queries, id, reportsAt(now))) > 0;

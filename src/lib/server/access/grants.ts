@@ -1,10 +1,18 @@
-import { dataLeft } from '../../domain/offers.ts';
-import { loginUser } from '../../domain/wifi.ts';
+import { startTime } from '../billing/sessions.ts';
+import { dataLeft } from '#lib/domain/offers.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { repairIfLost } from '../jobs.ts';
 import { type CommandResult, type DeviceLogin, Unavailable } from '../gateways/gateway.ts';
 import { namesDevices, type RegisteredGateway } from '../gateways/gateways.ts';
-import { openPass, type OpenPass, type PassRow, speedOf } from '../passes/passes.ts';
+import {
+	openPass,
+	type OpenPass,
+	type PassRow,
+	readSpeed,
+	findPassOrThrow,
+	openPassword
+} from '../passes.ts';
 import {
 	type AccessJob,
 	type AccessServices,
@@ -27,18 +35,18 @@ import type { GrantsTable } from '../db/schema.ts';
 export const SLACK_MS = 30_000;
 
 export async function loginOf(
-	{ captiveSessions, passes }: AccessServices,
+	context: AccessServices,
 	grant: GrantRow,
 	open: OpenPass | null
 ): Promise<DeviceLogin> {
 	const { captive_session_id: captiveSessionId, mac } = grant;
 	return {
 		user: loginUser(grant.pass_id),
-		password: open ? passes.passwordOf(open.pass) : '',
+		password: open ? openPassword(context, open.pass) : '',
 		mac,
-		login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId),
+		login: captiveSessionId === null ? {} : await context.captiveSessions.loginOf(captiveSessionId),
 		maxDevices: open?.pass.max_devices ?? 1,
-		speed: open ? speedOf(open.pass) : { down: null, up: null },
+		speed: open ? readSpeed(open.pass) : { down: null, up: null },
 		dataLeft: open ? dataLeft(open.pass) : null
 	};
 }
@@ -283,7 +291,7 @@ export async function confirmGrant(
 	open: OpenPass,
 	endMs: number
 ): Promise<number | null> {
-	const { clock, jobs, sessions, passes } = context;
+	const { clock, jobs } = context;
 	const { id, revision, pass_id: passId } = grant;
 	return context.database.transact(async (trx) => {
 		const now = clock.now();
@@ -307,11 +315,11 @@ export async function confirmGrant(
 		}
 		if (open.kind === 'runs' || !(await isAwaited(context, trx, grant, open))) return open.untilMs;
 		// Another gateway may have started the time with another end.
-		if (!(await sessions.startTime(trx, await passes.findOrThrow(trx, passId)))) return now;
+		if (!(await startTime(context, trx, await findPassOrThrow(trx, passId)))) return now;
 		for (const other of await openGrantsOf(trx, passId)) {
 			if (other.id !== id) await jobs.schedule(trx, GRANT_JOB, other.id, now);
 		}
-		return (await passes.findOrThrow(trx, passId)).ends_at;
+		return (await findPassOrThrow(trx, passId)).ends_at;
 	});
 }
 

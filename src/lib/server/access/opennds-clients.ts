@@ -1,12 +1,13 @@
-import { dataLeft } from '../../domain/offers.ts';
-import { MINUTE_MS } from '../../domain/time.ts';
-import { passOfUser } from '../../domain/wifi.ts';
+import { startTime } from '../billing/sessions.ts';
+import { dataLeft } from '#lib/domain/offers.ts';
+import { MINUTE_MS } from '#lib/domain/time.ts';
+import { passOfUser } from '#lib/domain/wifi.ts';
 import type { Tx } from '../db/database.ts';
 import type { DeviceLogin, Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { changeSlot, slotOf, takeSlot } from './device-slots.ts';
-import { openPass, passState, speedOf } from '../passes/passes.ts';
+import { openPass, passState, readSpeed, findPassOrThrow } from '../passes.ts';
 import { type AccessContext, countData, devicesOf } from './provisioning.ts';
 import { GRANT_JOB } from './job-kinds.ts';
 import * as store from './grants.ts';
@@ -46,7 +47,7 @@ export async function admitClient(
 		// openNDS sends no report before it disconnects the device, so the slot counts until the end.
 		if (!(await takeSlot(trx, jobs, order, now, state.untilMs))) return null;
 		const seconds = Math.max(1, Math.ceil((state.untilMs - now) / 1000));
-		return { seconds, speed: speedOf(state.pass), dataLeft: dataLeft(state.pass) };
+		return { seconds, speed: readSpeed(state.pass), dataLeft: dataLeft(state.pass) };
 	});
 }
 
@@ -206,7 +207,7 @@ async function confirmPass(
 	gateway: RegisteredGateway,
 	{ passId, hid, mac }: { passId: number; hid: string; mac: string }
 ): Promise<boolean> {
-	const { database, clock, jobs, passes, sessions } = context;
+	const { database, clock, jobs } = context;
 	const grants = (await store.grantsOf(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
 	let reported = grants.at(-1);
 	for (const grant of grants) if (await isOfDevice(context, grant, hid)) reported = grant;
@@ -219,8 +220,8 @@ async function confirmPass(
 		const now = clock.now();
 		const open = await openPass(trx, passId, now);
 		if (!open) return false;
-		if (open.kind === 'waits' && !(await sessions.startTime(trx, open.pass))) return false;
-		const { ends_at: endsAt } = await passes.findOrThrow(trx, passId);
+		if (open.kind === 'waits' && !(await startTime(context, trx, open.pass))) return false;
+		const { ends_at: endsAt } = await findPassOrThrow(trx, passId);
 		if (!hasLeft) {
 			await takeSlot(trx, jobs, { passId, gatewayId: gateway.id, mac, maxDevices: Infinity }, now, endsAt);
 		}

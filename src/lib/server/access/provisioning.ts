@@ -1,5 +1,18 @@
-import type { Payments } from '../billing/payments.ts';
-import type { Provisioning, SessionRow, Sessions } from '../billing/sessions.ts';
+import { sumExtraTimeMs } from '../billing/extra-time.ts';
+import { canRefund, refundUnprovisioned } from '../billing/refunds.ts';
+import { type BillingServices } from '../billing/payments.ts';
+import {
+	type Provisioning,
+	type SessionRow,
+	cancelUnconfirmed,
+	cancelWaiting,
+	endAtDataLimit,
+	endExtraTime,
+	findActiveSessions,
+	findLaterSessions,
+	findSessionOrThrow,
+	startTime
+} from '../billing/sessions.ts';
 import type { Base } from '../base.ts';
 import type { CaptiveSessions, Moved } from '../gateways/captive-sessions.ts';
 import { type DeviceController, type GatewayTransport, Unavailable } from '../gateways/gateway.ts';
@@ -7,7 +20,15 @@ import { type Gateways, namesDevices, type RegisteredGateway, UNSEEN_BYTES } fro
 import type { Offers } from '../offers.ts';
 import type { PskCandidates } from './radius/psk-candidates.ts';
 import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
-import { find, openPass, type OpenPass, type Passes, type PassRow } from '../passes/passes.ts';
+import {
+	findPass,
+	openPass,
+	type OpenPass,
+	type PassRow,
+	addUsedData,
+	findPassOrThrow,
+	setActivationDeadline
+} from '../passes.ts';
 import { type ConcurrencyLimit, MAX_BACKOFF_MS, tryCall } from './gateway-calls.ts';
 import type { Database, Queries, Tx, Writer } from '../db/database.ts';
 import type { Fenced } from '../jobs.ts';
@@ -61,11 +82,9 @@ export interface AccessWriter extends AccessServices {
 }
 
 /** For what runs in a transaction of its caller, or needs none. */
-export interface AccessServices extends ProvisioningContext {
+export interface AccessServices extends ProvisioningContext, BillingServices {
+	gateways: Gateways;
 	captiveSessions: CaptiveSessions;
-	sessions: Sessions;
-	payments: Payments;
-	passes: Passes;
 	transport: GatewayTransport;
 	concurrencyLimit: ConcurrencyLimit;
 	offers: Offers;
@@ -151,16 +170,16 @@ async function mayLetIn(
  * @returns when to run again, or null when the pass does not wait
  */
 export async function awaitRouter(context: AccessJob, passId: number): Promise<number | null> {
-	const { clock, sessions } = context;
+	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const pass = await find(trx, passId);
+		const pass = await findPass(trx, passId);
 		if (!pass || pass.activating_until === null) return null;
 		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
 		// If the device's gateway needs a grant, its confirmation starts the time.
 		const newest = await newestDevice(context, trx, pass);
 		const wanted = (await store.openGrantsOf(trx, passId)).filter((one) => one.released_at === null);
 		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
-		await sessions.startTime(trx, pass);
+		await startTime(context, trx, pass);
 		return null;
 	});
 }
@@ -176,17 +195,17 @@ export async function awaitRouter(context: AccessJob, passId: number): Promise<n
  * @returns when to run again, or null when the pass does not wait
  */
 export async function activationTimeout(context: AccessJob, passId: number): Promise<number | null> {
-	const { clock, passes, sessions, payments } = context;
+	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const until = (await find(trx, passId))?.activating_until ?? null;
+		const until = (await findPass(trx, passId))?.activating_until ?? null;
 		if (until === null) return null;
 		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;
 		// All jobs wake when the clock is set back. The buyer must not wait the extra hours.
-		if (until > latest) await passes.setActivationDeadline(trx, passId, latest);
+		if (until > latest) await setActivationDeadline(context, trx, passId, latest);
 		if (clock.now() < until) return Math.min(until, latest);
-		for (const { id, payment_id: paymentId } of await sessions.cancelWaiting(trx, passId)) {
+		for (const { id, payment_id: paymentId } of await cancelWaiting(context, trx, passId)) {
 			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
-			await payments.refundUnprovisioned(trx, paymentId);
+			await refundUnprovisioned(context, trx, paymentId);
 		}
 		await scheduleRevokes(context, trx, passId);
 		return null;
@@ -264,7 +283,7 @@ export async function letInDevice(
 	pass: PassRow,
 	isOnline: boolean
 ): Promise<void> {
-	const { clock, jobs, sessions } = context;
+	const { clock, jobs } = context;
 	const targets = await targetsAt(context, trx, pass.router_id);
 	const brought = await devicesOf(trx, pass, clock.now());
 	const [last = null] = brought;
@@ -285,7 +304,7 @@ export async function letInDevice(
 	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {
 		// No gateway has confirmed the time that runs, because it started before a device was known.
 		const checkAt = clock.now() + ACTIVATION_TIMEOUT_MS;
-		for (const { id } of await sessions.activeOf(trx, pass.id)) {
+		for (const { id } of await findActiveSessions(trx, pass.id)) {
 			await jobs.schedule(trx, UNCONFIRMED_JOB, id, checkAt);
 		}
 	}
@@ -386,12 +405,13 @@ const READ_MS = { most: 60_000, least: 15_000 };
  * transaction that stores the counter, so that nothing counts twice.
  */
 export async function countData(
-	{ passes, sessions }: AccessServices,
+	context: AccessServices,
 	trx: Tx,
 	passId: number,
 	bytes: number
 ): Promise<void> {
-	if (bytes > 0 && (await passes.addUsedData(trx, passId, bytes))) await sessions.endAtDataLimit(trx, passId);
+	if (bytes > 0 && (await addUsedData(context, trx, passId, bytes)))
+		await endAtDataLimit(context, trx, passId);
 }
 
 /**
@@ -482,9 +502,9 @@ const LAST_LOOK_MS = 60_000;
  * @returns when to run again, or null when the gateway knows, or the time is over or refunded
  */
 export async function refundUnconfirmed(context: AccessJob, sessionId: number): Promise<number | null> {
-	const { clock, sessions, payments } = context;
+	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const session = await sessions.findOrThrow(trx, sessionId);
+		const session = await findSessionOrThrow(trx, sessionId);
 		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;
@@ -493,18 +513,18 @@ export async function refundUnconfirmed(context: AccessJob, sessionId: number): 
 		const lookAt = Math.max(startsAt, first?.created_at ?? 0) + ACTIVATION_TIMEOUT_MS;
 		if (clock.now() < lookAt) return lookAt;
 		// Only paid time is refunded: a gateway may miss the end of free time.
-		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, session));
+		const paidUntil = expiresAt - (await sumExtraTimeMs(trx, session));
 		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
 		if (await isKnown(context, trx, time)) return null;
-		const canRefund = (one: SessionRow) => payments.operatorRefunds(trx, paymentOf(one));
+		const isRefundable = (one: SessionRow) => canRefund(context, trx, paymentOf(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
-		if (clock.now() < lastLookAt && !(await canRefund(session))) return lastLookAt;
-		if (status === 'expired') await sessions.endExtraTime(trx, session);
+		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
+		if (status === 'expired') await endExtraTime(context, trx, session);
 		let isOver = true;
-		for (const one of [session, ...(await sessions.laterInPass(trx, session))]) {
-			if (one.id !== sessionId && !(await canRefund(one))) isOver = false;
-			else if (await sessions.cancelUnconfirmed(trx, one.id))
-				await payments.refundUnprovisioned(trx, paymentOf(one));
+		for (const one of [session, ...(await findLaterSessions(trx, session))]) {
+			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;
+			else if (await cancelUnconfirmed(context, trx, one.id))
+				await refundUnprovisioned(context, trx, paymentOf(one));
 		}
 		if (isOver) await scheduleRevokes(context, trx, passId);
 		return null;
@@ -534,7 +554,7 @@ async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promis
 	if (grants.length === 0) return true;
 	const sharing = own ? await context.gateways.sharingConsole(trx, own) : [];
 	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
-	const { starts_at: passStart } = await context.passes.findOrThrow(trx, passId);
+	const { starts_at: passStart } = await findPassOrThrow(trx, passId);
 	// Added time was cut off at the old end, so only the own gateway counts, beside those that cannot disconnect a device;
 	// first time may have begun anywhere.
 	const isAnywhere = startsAt === passStart || atOwn.length === 0;

@@ -3,7 +3,7 @@ import type { App } from '#lib/server/app.ts';
 import type { RememberBody } from '../billing/sessions.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { ApiContext, ApiEnv } from './env.ts';
-import { type StoredResponse, idempotencyKeyOf } from '../idempotency.ts';
+import { type StoredResponse, parseIdempotencyKey } from '../idempotency.ts';
 import { type Deprecation, access, deprecated, jsonBody } from './middleware.ts';
 import {
 	PROBLEMS,
@@ -71,7 +71,7 @@ export const endpoint = <R extends Route>(
 				body: valid('json'),
 				context: c
 			} as Call<R>;
-			const key = route.idempotent ? idempotencyKeyOf(c.req.header('idempotency-key')) : null;
+			const key = route.idempotent ? parseIdempotencyKey(c.req.header('idempotency-key')) : null;
 			if (key !== null) return answerOnce(route, handle, call, key);
 			const { body, json, status, headers } = await handle(call);
 			return respond(c, buildResponse(route, body, status, json), headers);

@@ -1,3 +1,5 @@
+import { countSessionsForOwner, listSessionsForOwner } from '../billing/session-reads.ts';
+import { sumEarnings } from '../billing/earnings.ts';
 import * as example from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';
 import {
@@ -111,17 +113,16 @@ const setRouterOffers = defineRoute({
 
 export const owner = [
 	endpoint(getEarnings, async ({ app, caller, query }) => ({
-		body: await app.earnings.summary(caller, query)
+		body: await sumEarnings(app, caller, query)
 	})),
 	endpoint(listOwnerUsers, async (call) => {
 		const { app, caller, query } = call;
 		const { status: group = null, limit } = query;
 		const filters = ['owner/users', caller.accountId, group];
-		const { sessions } = app;
 		const [{ page, headers }, active, expired] = await Promise.all([
-			listPage(call, filters, (after) => sessions.listForOwner(caller, { group, limit, after })),
-			sessions.countForOwner(caller, 'active'),
-			sessions.countForOwner(caller, 'expired')
+			listPage(call, filters, (after) => listSessionsForOwner(app, caller, { group, limit, after })),
+			countSessionsForOwner(app, caller, 'active'),
+			countSessionsForOwner(app, caller, 'expired')
 		]);
 		return { body: { ...page, counts: { active, expired } }, headers };
 	}),

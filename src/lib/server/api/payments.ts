@@ -1,3 +1,4 @@
+import { listOwnPayments, readPayment, requestPayment } from '../billing/payments.ts';
 import * as example from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';
 import {
@@ -91,7 +92,7 @@ export const payments = [
 			caller.plan === 'portal'
 				? { address: findClientAddress(context), device: readDevice(context.req.header(DEVICE_HEADER)) }
 				: { accountId: caller.accountId };
-		return { body: await app.payments.start(caller, body, buyer, remember) };
+		return { body: await requestPayment(app, caller, body, buyer, remember) };
 	}),
 	endpoint(listPayments, async (call) => {
 		const { app, caller, query } = call;
@@ -99,12 +100,12 @@ export const payments = [
 		const { created_after: createdAfter, created_before: createdBefore } = query;
 		const filters = ['payments', caller.accountId, status, createdAfter, createdBefore, transaction];
 		const { page, headers } = await listPage(call, filters, (after) =>
-			app.payments.list(caller, { status, transaction, createdAfter, createdBefore, after, limit })
+			listOwnPayments(app, caller, { status, transaction, createdAfter, createdBefore, after, limit })
 		);
 		return { body: page, headers };
 	}),
 	endpoint(getPaymentStatus, async ({ app, caller, params, query, context }) => {
 		const wait = query.wait > 0 ? { seconds: query.wait, signal: context.req.raw.signal } : undefined;
-		return { body: await app.payments.read(caller, params.id, wait) };
+		return { body: await readPayment(app, caller, params.id, wait) };
 	})
 ];

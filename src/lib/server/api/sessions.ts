@@ -1,3 +1,6 @@
+import { endOrCancelSession } from '../billing/sessions.ts';
+import { listOwnSessions, readSession } from '../billing/session-reads.ts';
+import { orderSession } from '../billing/session-orders.ts';
 import * as example from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';
 import {
@@ -99,21 +102,21 @@ const endSession = defineRoute({
 
 export const sessions = [
 	endpoint(createSession, async ({ app, caller, body, remember }) => ({
-		body: await app.sessions.create(caller, body, remember)
+		body: await orderSession(app, caller, body, remember)
 	})),
 	endpoint(listSessions, async (call) => {
 		const { app, caller, query } = call;
 		const { status, created_after: createdAfter, created_before: createdBefore, limit } = query;
 		const filters = ['sessions', caller.accountId, status, createdAfter, createdBefore];
 		const { page, headers } = await listPage(call, filters, (after) =>
-			app.sessions.list(caller, { status, createdAfter, createdBefore, after, limit })
+			listOwnSessions(app, caller, { status, createdAfter, createdBefore, after, limit })
 		);
 		return { body: page, headers };
 	}),
 	endpoint(getSession, async ({ app, caller, params }) => ({
-		body: await app.sessions.read(caller, params.id)
+		body: await readSession(app, caller, params.id)
 	})),
 	endpoint(endSession, async ({ app, caller, params, query }) => ({
-		body: await app.sessions.end(caller, params.id, query.if_status)
+		body: await endOrCancelSession(app, caller, params.id, query.if_status)
 	}))
 ];

@@ -1,20 +1,22 @@
-import type { Base } from '../base.ts';
+import { type RawBuilder, sql } from 'kysely';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import type { Caller } from '../accounts/accounts.ts';
-import type { EarningsBody } from '../contract/owner.ts';
-import type { Queries } from '../db/database.ts';
-import { cutPage } from '../db/queries.ts';
-import { binder } from '../platform/bind.ts';
-import { validationFailed } from '../platform/errors.ts';
 import { MAX_BUCKETS, type Period, buckets, dateAt, hourAt, spansOfHour } from '#lib/domain/time.ts';
-import { type RawBuilder, sql } from 'kysely';
+import type { Caller } from '../accounts/accounts.ts';
+import type { Base } from '../base.ts';
+import type { EarningsBody } from '../contract/owner.ts';
+import type { Reads } from '../db/database.ts';
+import { cutPage } from '../db/queries.ts';
+import { validationFailed } from '../platform/errors.ts';
 
 /** Which payments and refunds of a period count; null or missing: all. */
 export interface Filter extends Pick<Sold, 'router' | 'offer' | 'method' | 'kind'> {
 	/** Of the day, 0 to 23, in the time zone of reports. */
 	hour?: number | null;
 }
+
+/** Also of a job, whose reads are fenced. */
+type Books = Pick<Base, 'clock' | 'config'> & { database: { db: Reads } };
 
 type Owner = Pick<Caller, 'accountId'>;
 /** The periods around a day, or from one to another, YYYY-MM-DD; by default the last ones (`buckets`). */
@@ -27,28 +29,14 @@ interface Asked {
 }
 
 /** Earnings of owners, summed in minor units and returned in major units. */
-export type Earnings = ReturnType<typeof createEarnings>;
-
-export function createEarnings(base: Base) {
-	const bind = binder(base);
-	return {
-		today: bind(today),
-		lines: bind(lines),
-		breakdown: bind(breakdown),
-		byRouter: bind(byRouter),
-		hours: bind(hours),
-		takings: bind(takings),
-		summary: bind(summary)
-	};
-}
 
 /** YYYY-MM-DD in the time zone of reports. */
-const today = ({ clock, config }: Base): string => dateAt(clock.now(), config.reportTimezone);
+export const findToday = ({ clock, config }: Books): string => dateAt(clock.now(), config.reportTimezone);
 
-/** @throws AppError `validation_failed` if the span is empty or too long */
-function spanOf(base: Base, { period, day, from = day, to = day }: Asked) {
+/** @throws Refused `validation_failed` if the span is empty or too long */
+function computeSpan(base: Books, { period, day, from = day, to = day }: Asked) {
 	const asked = { from: from ?? null, to: to ?? null };
-	const parts = buckets(period, asked, today(base), base.config.reportTimezone);
+	const parts = buckets(period, asked, findToday(base), base.config.reportTimezone);
 	const [first, last] = [parts?.[0], parts?.at(-1)];
 	if (parts && first && last) {
 		return { parts, start: first.start, end: last.end, from: first.from, until: last.until };
@@ -57,59 +45,59 @@ function spanOf(base: Base, { period, day, from = day, to = day }: Asked) {
 	throw validationFailed([{ in: 'query', pointer: '/from', code: 'out_of_range', detail }]);
 }
 
-/** Reads what is asked for. @throws as `spanOf` */
-async function read<Row>(
-	base: Base,
+/** Reads what is asked for. @throws as `computeSpan` */
+async function readSums<Row>(
+	base: Books,
 	{ accountId }: Owner,
 	of: Asked,
-	rowsOf: (queries: Queries, sold: Sold, ends: number[]) => Promise<Row[]>
+	find: (queries: Reads, sold: Sold, ends: number[]) => Promise<Row[]>
 ) {
 	const { currency, reportTimezone } = base.config;
 	const { hour, ...filter }: Filter = of.filter ?? {};
-	const { from, until, ...span } = spanOf(base, of);
+	const { from, until, ...span } = computeSpan(base, of);
 	// The parts of the span in which the zone's clock shows the hour.
 	const hours = hour == null ? null : spansOfHour(hour, { from, until }, reportTimezone);
 	const sold = { accountId, currency, from, until, ...filter, hours };
 	const ends = span.parts.map((part) => part.until);
-	return { ...span, rows: await rowsOf(base.database.db, sold, ends) };
+	return { ...span, rows: await find(base.database.db, sold, ends) };
 }
 
-/** Lists the payments and refunds of a span, newest first. @throws as `spanOf` */
-async function lines(
-	base: Base,
+/** Lists the payments and refunds of a span, newest first. @throws as `computeSpan` */
+export async function listLines(
+	base: Books,
 	owner: Owner,
 	of: Asked,
 	{ after, limit }: { after: LinePosition | null; limit: number }
 ) {
 	const { currency } = base.config;
-	const { rows: found } = await read(base, owner, of, (queries, sold) =>
+	const { rows: found } = await readSums(base, owner, of, (queries, sold) =>
 		findLines(queries, sold, { after, limit: limit + 1 })
 	);
-	const positionOf = (last: Booked): LinePosition => [last.at, last.payment_id, last.sessions];
-	const { rows, next } = cutPage(found, limit, positionOf);
-	return { data: rows.map((line) => lineOf(line, currency)), next, currency };
+	const readPosition = (last: Booked): LinePosition => [last.at, last.payment_id, last.sessions];
+	const { rows, next } = cutPage(found, limit, readPosition);
+	return { data: rows.map((line) => describeLine(line, currency)), next, currency };
 }
 
 /**
  * Sums few periods, each offer in them (null: time at the hourly price) and each payment method, the largest first, and
  * everything.
- * @throws as `spanOf`
+ * @throws as `computeSpan`
  */
-async function breakdown(base: Base, owner: Owner, of: Asked) {
+export async function sumBreakdown(base: Books, owner: Owner, of: Asked) {
 	const { currency } = base.config;
-	const { parts, start, end, rows: sums } = await read(base, owner, of, sumsByPart);
+	const { parts, start, end, rows: sums } = await readSums(base, owner, of, findSumsByPart);
 	return {
 		...{ period: of.period, currency, start, end },
-		...figuresOfParts(parts, sums, currency),
-		offers: figuresByName(sums, (one) => one.offer_name, currency),
-		methods: figuresByName(sums, (one) => one.payment_method, currency)
+		...computeParts(parts, sums, currency),
+		offers: computeByName(sums, (one) => one.offer_name, currency),
+		methods: computeByName(sums, (one) => one.payment_method, currency)
 	};
 }
 
-/** Sums the periods of a span. @throws as `spanOf` */
-async function summary(base: Base, owner: Owner, of: Asked): Promise<EarningsBody> {
+/** Sums the periods of a span. @throws as `computeSpan` */
+export async function sumEarnings(base: Books, owner: Owner, of: Asked): Promise<EarningsBody> {
 	const { currency, reportTimezone: timezone } = base.config;
-	const { parts, start, end, rows: quarters } = await read(base, owner, of, sumsByQuarterHour);
+	const { parts, start, end, rows: quarters } = await readSums(base, owner, of, findSumsByQuarterHour);
 	// One pass: parts and quarters both ascend.
 	let part = 0;
 	const sums = quarters.map((quarter) => {
@@ -118,63 +106,74 @@ async function summary(base: Base, owner: Owner, of: Asked): Promise<EarningsBod
 	});
 	return {
 		...{ period: of.period, currency, timezone, from: start, to: end },
-		...figuresOfParts(parts, sums, currency)
+		...computeParts(parts, sums, currency)
 	};
 }
 
 /** Sums a period's entries by router, the largest first, and all sums returned. */
-async function byRouter(base: Base, owner: Owner, of: Asked, limit: number | null = null) {
+export async function sumRouters(base: Books, owner: Owner, of: Asked, limit: number | null = null) {
 	const { currency } = base.config;
-	const { start, end, rows } = await read(base, owner, of, (queries, sold) =>
-		sumsByRouter(queries, sold, limit)
+	const { start, end, rows } = await readSums(base, owner, of, (queries, sold) =>
+		findSumsByRouter(queries, sold, limit)
 	);
 	return {
 		...{ currency, start, end },
-		total: figures(rows, currency),
-		data: rows.map((one) => ({ id: one.router_id, name: one.router_name, ...figures([one], currency) }))
+		total: computeFigures(rows, currency),
+		data: rows.map((one) => ({
+			id: one.router_id,
+			name: one.router_name,
+			...computeFigures([one], currency)
+		}))
 	};
 }
 
 /** Sums a period's entries by the hour of the day, 0 to 23. */
-async function hours(base: Base, owner: Owner, of: Asked) {
+export async function sumHours(base: Books, owner: Owner, of: Asked) {
 	const { currency, reportTimezone } = base.config;
-	const { rows } = await read(base, owner, of, sumsByQuarterHour);
+	const { rows } = await readSums(base, owner, of, findSumsByQuarterHour);
 	const byHour = Map.groupBy(rows, ({ at }) => hourAt(at, reportTimezone));
-	return Array.from({ length: 24 }, (_, hour) => ({ hour, ...figures(byHour.get(hour) ?? [], currency) }));
+	return Array.from({ length: 24 }, (_, hour) => ({
+		hour,
+		...computeFigures(byHour.get(hour) ?? [], currency)
+	}));
 }
 
 /** Sums what all routers have taken in the present period, before refunds, in major units. */
-async function takings(base: Base, period: Period): Promise<number> {
+export async function sumTakings(base: Books, period: Period): Promise<number> {
 	const { currency } = base.config;
-	const span = spanOf(base, { period, day: today(base) });
+	const span = computeSpan(base, { period, day: findToday(base) });
 	const taken = await findTakings(base.database.db, currency, span);
 	return toMajor(taken, currency);
 }
 
 /** @param sums with the index of their part of the span */
-function figuresOfParts(
+function computeParts(
 	parts: readonly { start: string; end: string }[],
 	sums: readonly (Sums & { part: number })[],
 	currency: string
 ) {
 	const byPart = Map.groupBy(sums, ({ part }) => part);
 	return {
-		total: figures(sums, currency),
-		data: parts.map(({ start, end }, part) => ({ start, end, ...figures(byPart.get(part) ?? [], currency) }))
+		total: computeFigures(sums, currency),
+		data: parts.map(({ start, end }, part) => ({
+			start,
+			end,
+			...computeFigures(byPart.get(part) ?? [], currency)
+		}))
 	};
 }
 
-function figuresByName<One extends Sums, Name>(
+function computeByName<One extends Sums, Name>(
 	sums: readonly One[],
-	nameOf: (one: One) => Name,
+	findName: (one: One) => Name,
 	currency: string
 ) {
-	return [...Map.groupBy(sums, nameOf)]
-		.map(([name, ofName]) => ({ name, ...figures(ofName, currency) }))
+	return [...Map.groupBy(sums, findName)]
+		.map(([name, ofName]) => ({ name, ...computeFigures(ofName, currency) }))
 		.sort((one, other) => other.net - one.net);
 }
 
-function figures(sums: readonly Sums[], currency: string) {
+function computeFigures(sums: readonly Sums[], currency: string) {
 	const sum = (name: keyof Sums) => sums.reduce((total, one) => total + one[name], 0);
 	const [gross, refunds, fees] = [sum('gross'), sum('refunds'), sum('fees')];
 	return {
@@ -187,7 +186,7 @@ function figures(sums: readonly Sums[], currency: string) {
 }
 
 /** A payment that bought time, or its refund. Amounts are in major units; those of refunds are negative, the fee too. */
-function lineOf(line: Booked, currency: string) {
+function describeLine(line: Booked, currency: string) {
 	const amount = line.gross - line.refunds;
 	return {
 		kind: line.sessions > 0 ? ('payment' as const) : ('refund' as const),
@@ -244,20 +243,24 @@ const REFUNDED = sql`refunded_at`;
  * returns the fee of its payment, so the two come to 0. All figures are sums of entries. A payment counts while its
  * session is still activating.
  */
-function booked<Row>({ kind }: Sold, payments: RawBuilder<Row>, refunds: RawBuilder<Row>): RawBuilder<Row> {
+function selectBooked<Row>(
+	{ kind }: Sold,
+	payments: RawBuilder<Row>,
+	refunds: RawBuilder<Row>
+): RawBuilder<Row> {
 	if (kind) return kind === 'payment' ? payments : refunds;
 	return sql`${payments} union all ${refunds}`;
 }
 
 const FEE = sql`(payments.amount_minor * payments.commission_basis_points + 5000) / 10000`;
 
-const entries = (sold: Sold): RawBuilder<Booked> =>
-	booked<Booked>(
+const selectEntries = (sold: Sold): RawBuilder<Booked> =>
+	selectBooked<Booked>(
 		sold,
 		sql`select paid_at as at, 1 as sessions, payments.amount_minor as gross, ${FEE} as fees, 0 as refunds,
-			${FACTS} ${within(PAID, sold)}`,
+			${FACTS} ${selectWithin(PAID, sold)}`,
 		sql`select refunded_at as at, 0 as sessions, 0 as gross, -${FEE} as fees, payments.amount_minor as refunds,
-			${FACTS} ${within(REFUNDED, sold)}`
+			${FACTS} ${selectWithin(REFUNDED, sold)}`
 	);
 
 const FACTS = sql`payments.id as payment_id, payments.payment_method as payment_method, payments.phone as phone,
@@ -269,8 +272,8 @@ const FACTS = sql`payments.id as payment_id, payments.payment_method as payment_
  * shorter rows.
  * @param keys the columns of the result by name, each from the time of the entry
  */
-async function sumsBy<Row>(
-	queries: Queries,
+async function findSumsBy<Row>(
+	queries: Reads,
 	sold: Sold,
 	keys: Readonly<Record<string, (at: Time) => RawBuilder<unknown>>>,
 	order: RawBuilder<unknown>
@@ -279,12 +282,12 @@ async function sumsBy<Row>(
 	const grouped = sql`group by ${sql.join(names.map((_, index) => sql.lit(index + 1)))}`;
 	const keysAt = (at: Time) =>
 		sql.join(Object.entries(keys).map(([name, key]) => sql`${key(at)} as ${sql.ref(name)}`));
-	const sums = booked(
+	const sums = selectBooked(
 		sold,
 		sql`select ${keysAt(PAID)}, count(*) as sessions, sum(payments.amount_minor) as gross, sum(${FEE}) as fees,
-			0 as refunds ${within(PAID, sold)} ${grouped}`,
+			0 as refunds ${selectWithin(PAID, sold)} ${grouped}`,
 		sql`select ${keysAt(REFUNDED)}, 0 as sessions, 0 as gross, -sum(${FEE}) as fees,
-			sum(payments.amount_minor) as refunds ${within(REFUNDED, sold)} ${grouped}`
+			sum(payments.amount_minor) as refunds ${selectWithin(REFUNDED, sold)} ${grouped}`
 	);
 	const { rows } = await sql<Row & Sums>`
 		select ${sql.join(names.map((name) => sql.ref(name)))}, sum(sessions) as sessions, sum(gross) as gross,
@@ -294,7 +297,7 @@ async function sumsBy<Row>(
 }
 
 /** SQLite begins with the first table of a cross join: the payments of the span, by the index of their time. */
-const own = ({ accountId, currency, router, offer, method }: Sold) => sql`
+const selectSold = ({ accountId, currency, router, offer, method }: Sold) => sql`
 	from payments cross join sessions cross join routers
 	where sessions.id = payments.session_id and routers.id = sessions.router_id
 		and routers.owner_account_id = ${accountId} and payments.currency = ${currency} and payments.applied = 1
@@ -302,9 +305,9 @@ const own = ({ accountId, currency, router, offer, method }: Sold) => sql`
 		${offer == null ? sql`` : sql`and coalesce(sessions.offer_name, '') = ${offer}`}
 		${method == null ? sql`` : sql`and payments.payment_method = ${method}`}`;
 
-function within(at: Time, sold: Sold) {
+function selectWithin(at: Time, sold: Sold) {
 	const { from, until, hours } = sold;
-	const span = sql`${own(sold)} and ${at} >= ${from} and ${at} < ${until}`;
+	const span = sql`${selectSold(sold)} and ${at} >= ${from} and ${at} < ${until}`;
 	if (!hours) return span;
 	const parts = hours.map((hour) => sql`${at} >= ${hour.from} and ${at} < ${hour.until}`);
 	return sql`${span} and (${parts.length === 0 ? sql`1 = 0` : sql.join(parts, sql` or `)})`;
@@ -328,7 +331,7 @@ interface Booked extends Sums {
 
 /** Sums the payments of all routers that bought time, in minor units. */
 export async function findTakings(
-	queries: Queries,
+	queries: Reads,
 	currency: string,
 	{ from, until }: TimeRange
 ): Promise<number> {
@@ -344,9 +347,9 @@ export async function findTakings(
 }
 
 /** Sums entries per quarter of an hour, ascending. One statement, so that the figures are consistent. */
-export function sumsByQuarterHour(queries: Queries, sold: Sold) {
+export function findSumsByQuarterHour(queries: Reads, sold: Sold) {
 	const quarter = sql.lit(QUARTER_HOUR_MS);
-	return sumsBy<{ at: number }>(
+	return findSumsBy<{ at: number }>(
 		queries,
 		sold,
 		{ at: (at) => sql`${at} - ${at} % ${quarter}` },
@@ -360,29 +363,29 @@ interface PartOfSales extends Pick<Booked, 'offer_name' | 'payment_method'> {
 }
 
 /** Sums entries per part of the span, name of an offer and payment method. One statement keeps the figures consistent. */
-export function sumsByPart(queries: Queries, sold: Sold, ends: readonly number[]) {
+export function findSumsByPart(queries: Reads, sold: Sold, ends: readonly number[]) {
 	const whens = (at: Time) => ends.map((end, index) => sql`when ${at} < ${end} then ${sql.lit(index)}`);
 	const keys = {
 		part: (at: Time) => sql`case ${sql.join(whens(at), sql` `)} end`,
 		offer_name: () => sql`sessions.offer_name`,
 		payment_method: () => sql`payments.payment_method`
 	};
-	return sumsBy<PartOfSales>(queries, sold, keys, sql`order by 1, 2, 3`);
+	return findSumsBy<PartOfSales>(queries, sold, keys, sql`order by 1, 2, 3`);
 }
 
 /** Sums entries per router, the largest net first. Without a limit: all that sold something. */
-export function sumsByRouter(queries: Queries, sold: Sold, limit: number | null = null) {
+export function findSumsByRouter(queries: Reads, sold: Sold, limit: number | null = null) {
 	const keys = { router_id: () => sql`routers.id`, router_name: () => sql`routers.name` };
 	const most = limit === null ? sql`` : sql`limit ${limit}`;
 	const order = sql`order by sum(gross - fees - refunds) desc, router_id ${most}`;
-	return sumsBy<Pick<Booked, 'router_id' | 'router_name'>>(queries, sold, keys, order);
+	return findSumsBy<Pick<Booked, 'router_id' | 'router_name'>>(queries, sold, keys, order);
 }
 
 /** Position of an entry: time, payment, and 1 for the payment or 0 for its refund. */
 export type LinePosition = readonly [at: number, paymentId: number, sessions: number];
 
 export async function findLines(
-	queries: Queries,
+	queries: Reads,
 	sold: Sold,
 	page: { after: LinePosition | null; limit: number }
 ): Promise<Booked[]> {
@@ -390,7 +393,7 @@ export async function findLines(
 	const after =
 		page.after === null ? sql`` : sql`where (at, payment_id, sessions) < (${at}, ${paymentId}, ${sessions})`;
 	const { rows } = await sql<Booked>`
-		select * from (${entries(sold)}) as booked ${after}
+		select * from (${selectEntries(sold)}) as booked ${after}
 		order by at desc, payment_id desc, sessions desc limit ${page.limit}`.execute(queries);
 	return rows;
 }

@@ -1,90 +1,77 @@
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
-import { binder } from '../platform/bind.ts';
-import { MERCHANT_ERROR, newestMessages, portalCallbackUrl, receiveCallback } from './callbacks.ts';
-import {
-	isRefundable,
-	recordRefundForOwner,
-	refundForOwner,
-	refundPayment,
-	refundUnprovisioned,
-	takesRefundByHand
-} from './refunds.ts';
-import { decide, evidenceOf, openRefundByHand } from './reviews.ts';
-import { checkStatement } from './statement.ts';
-import { type BillingContext, RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB } from './context.ts';
-import {
-	type PromptBuyer,
-	type PromptSource,
-	type PromptsContext,
-	checkPrompts,
-	crowdedPools,
-	withSource
-} from './prompt-limits.ts';
-import { runReconcileJob, submitPayment } from './reconcile.ts';
-import * as store from './payment-store.ts';
-import type { PaymentRow } from './payment-store.ts';
+import { type Insertable, type Selectable, type SqlBool, type UpdateObject, sql } from 'kysely';
+import { EventEmitter, once } from 'node:events';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
-import { type PaymentBody, type PaymentStartBody, failureCode } from '../contract/payment.ts';
-import { retryUniqueViolation } from '../db/queries.ts';
 import type { Caller } from '../accounts/accounts.ts';
-import { AppError, validationFailed } from '../platform/errors.ts';
+import { type PaymentBody, type PaymentStartBody, failureCode } from '../contract/payment.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Reads, type Tx, afterCommit } from '../db/database.ts';
+import {
+	type NewestFirst,
+	findById,
+	findNewestFirst,
+	retryUniqueViolation,
+	withoutNulls
+} from '../db/queries.ts';
+import type { PaymentsTable, RefundsTable, Schema } from '../db/schema.ts';
+import type { EventType } from '../events.ts';
+import { waitOutside } from '../http/turns.ts';
+import type { Fenced } from '../jobs.ts';
+import { isoTime } from '../platform/clock.ts';
+import { Refused, validationFailed } from '../platform/errors.ts';
 import { paymentReference } from '../platform/secrets.ts';
 import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../routers/routers.ts';
+import type { CallbackClaim } from './operators/operator.ts';
 import { operatorForPayment } from './operators/registry.ts';
-import { type RememberBody, type SessionRow, mobileNumber, sessionNotFound } from './sessions.ts';
-import { DAY_MS } from '#lib/domain/time.ts';
-import { fenceHandlers } from '../jobs.ts';
-import { isoTime } from '../platform/clock.ts';
-import { EventEmitter, once } from 'node:events';
-import { waitOutside } from '../http/turns.ts';
+import {
+	type PromptBuyer,
+	type PromptQueues,
+	type PromptSource,
+	checkPrompts,
+	withSource
+} from './prompt-limits.ts';
+import { parsePayerNumber } from './session-orders.ts';
+import {
+	type RememberBody,
+	type SessionRow,
+	type SessionsContext,
+	changeSession,
+	findOwnSession,
+	findSessionOrThrow
+} from './sessions.ts';
 
 /**
- * Mobile-money payments. A payment is committed first, then sent from the outbox (submission.ts).
- * reconcile.ts reads its status until it is final, settlement.ts applies it, and refunds.ts sends money back.
+ * Mobile-money payments. A payment is committed first, then sent from the outbox. reconcile.ts reads its status until it
+ * is final, settlement.ts applies it, and refunds.ts sends money back.
  */
-export type Payments = ReturnType<typeof createPayments>;
 
-export function createPayments(context: BillingContext) {
-	const bind = binder(context);
-	return {
-		start: binder({ ...context, queues: new Map() })(startPayment),
-		read: bind(readPayment),
-		list: bind(listPayments),
-		merchantErrors: bind(merchantErrors),
-		crowdedPools: bind(crowdedPools),
-		receiveCallback: bind(receiveCallback),
-		/** For the portal of an operator that takes no callback address with a request. */
-		portalCallbackUrl: bind(portalCallbackUrl),
-		evidenceOf: bind(evidenceOf),
-		decide: bind(decide),
-		openRefundByHand: bind(openRefundByHand),
-		checkStatement: bind(checkStatement),
-		async operatorRefunds(queries: Queries, id: number): Promise<boolean> {
-			const { operator } = await store.findOrThrow(queries, id);
-			return context.operators.find(operator)?.refund !== undefined;
-		},
-		isRefundable: bind(isRefundable),
-		takesRefundByHand: bind(takesRefundByHand),
-		refundForOwner: bind(refundForOwner),
-		recordRefundForOwner: bind(recordRefundForOwner),
-		refundUnprovisioned: bind(refundUnprovisioned),
-		jobs: fenceHandlers(context, {
-			[SUBMIT_JOB]: submitPayment,
-			[RECONCILE_JOB]: runReconcileJob,
-			[REFUND_JOB]: refundPayment
-		})
-	};
+export type PaymentRow = Selectable<PaymentsTable>;
+type PaymentStatus = PaymentRow['status'];
+export type RefundRow = Selectable<RefundsTable>;
+
+export interface BillingContext extends SessionsContext {
+	changes: Changes;
+	promptQueues: PromptQueues;
 }
+
+/** For what runs in a transaction of its caller. */
+export type BillingServices = Omit<BillingContext, 'database'>;
+
+/** For handlers of jobs. */
+export type BillingJob = Fenced<BillingContext>;
+
+export const SUBMIT_JOB = 'payment.submit';
+export const RECONCILE_JOB = 'payment.reconcile';
+/** Its subject is the refund, not the payment. */
+export const REFUND_JOB = 'payment.refund';
 
 const MAX_START_ATTEMPTS = 5;
 
 /**
  * Starts a payment for the caller's own session.
  * @param buyer for the limits of prompts
- * @throws AppError with a code of the API's reference
+ * @throws Refused with a code of the API's reference
  */
-async function startPayment(
-	context: PromptsContext,
+export async function requestPayment(
+	context: BillingContext,
 	caller: Caller,
 	order: PaymentStartBody,
 	buyer: PromptBuyer,
@@ -100,7 +87,7 @@ async function startPayment(
 	return withSource(context, buyer, (source) =>
 		retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
 			database.transact(async (trx) => {
-				const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
+				const body = describePayment(await checkAndInsert(context, trx, caller, order, source));
 				await remember?.(trx, body);
 				return body;
 			}, LIMIT_CONCURRENCY)
@@ -115,17 +102,16 @@ async function checkAndInsert(
 	order: PaymentStartBody,
 	source: PromptSource
 ) {
-	const { clock, config, jobs, operators, sessions } = context;
-	const session = await sessions.ownCurrent(trx, caller, order.session_id);
-	if (!session) throw sessionNotFound();
+	const { clock, config, jobs, operators } = context;
+	const session = await findOwnSession(context, trx, caller, order.session_id);
 	const { amount_minor: amountMinor, currency, payment_method: method } = session;
 	await checkPayable(context, trx, session, toMinor(order.amount, currency));
 	await checkOnline(context, trx, session);
-	const phone = mobileNumber(order.phone, config.defaultRegion);
+	const phone = parsePayerNumber(order.phone, config.defaultRegion);
 	const now = clock.now();
 	await checkPrompts(context, trx, phone, source);
 	const operator = operatorForPayment(operators, { method, phone, amountMinor, currency });
-	const payment = await store.insert(trx, {
+	const payment = await insertPayment(trx, {
 		session_id: session.id,
 		account_id: caller.accountId,
 		operator: operator.id,
@@ -142,7 +128,11 @@ async function checkAndInsert(
 		created_at: now,
 		updated_at: now
 	});
-	await sessions.notePayment(trx, session.id, payment.id);
+	await changeSession(
+		trx,
+		{ id: session.id, status: 'pending_payment' },
+		{ payment_id: payment.id, updated_at: now }
+	);
 	await jobs.schedule(trx, SUBMIT_JOB, payment.id, now);
 	const firstRead = now + operator.capabilities.minStatusDelaySeconds * 1000;
 	await jobs.schedule(trx, RECONCILE_JOB, payment.id, firstRead);
@@ -158,27 +148,27 @@ async function checkPayable(
 ): Promise<void> {
 	if (amountMinor !== session.amount_minor) {
 		const expected = toMajor(session.amount_minor, session.currency);
-		throw new AppError('amount_mismatch', `The session costs ${session.currency} ${expected}.`, {
+		throw new Refused('amount_mismatch', `The session costs ${session.currency} ${expected}.`, {
 			extensions: { expected_amount: expected, currency: session.currency }
 		});
 	}
-	const earlier = await store.ofSession(trx, session.id);
+	const earlier = await findPaymentsOfSession(trx, session.id);
 	const pending = earlier.find(({ status }) => status === 'pending');
 	if (pending && session.status === 'pending_payment') {
-		throw new AppError('payment_in_progress', 'A payment for this session is pending. Wait until it ends.', {
+		throw new Refused('payment_in_progress', 'A payment for this session is pending. Wait until it ends.', {
 			extensions: { payment_id: pending.id }
 		});
 	}
 	if (session.status === 'active' || session.status === 'activating') {
-		throw new AppError('session_already_paid', 'The session is already paid.');
+		throw new Refused('session_already_paid', 'The session is already paid.');
 	}
 	if (session.status !== 'pending_payment') {
-		throw new AppError('session_not_payable', `The session is ${session.status}. Create a new one.`, {
+		throw new Refused('session_not_payable', `The session is ${session.status}. Create a new one.`, {
 			extensions: { session_status: session.status }
 		});
 	}
 	if (earlier.length >= config.maxPaymentAttempts) {
-		throw new AppError('payment_attempts_exceeded', 'Create a new session to try again.');
+		throw new Refused('payment_attempts_exceeded', 'Create a new session to try again.');
 	}
 }
 
@@ -190,13 +180,13 @@ async function checkOnline(
 ): Promise<void> {
 	const router = await findRouterOrThrow(trx, routerId);
 	if (lacksNetworkPassword(router, kind)) {
-		throw new AppError(
+		throw new Refused(
 			'router_unavailable',
 			'The router sells another kind of access now. Create a new session.'
 		);
 	}
 	if (offlineReason(router, config, clock.now()) === null) return;
-	throw new AppError(
+	throw new Refused(
 		'router_unavailable',
 		'The router is offline. The order stays open: pay when the router is online again.'
 	);
@@ -208,60 +198,53 @@ const MAX_WAITING = 1_000;
 const READ_SHARED_MS = 250;
 const READ_MS = 2_000;
 
-async function find({ database }: BillingContext, caller: Caller, id: number): Promise<store.PaymentRow> {
-	const row = await store.find(database.db, id);
+async function findVisiblePayment(
+	{ database }: BillingContext,
+	caller: Caller,
+	id: number
+): Promise<PaymentRow> {
+	const row = await findPayment(database.db, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) {
-		throw new AppError('payment_not_found', 'There is no payment with this id.');
+		throw new Refused('payment_not_found', 'There is no payment with this id.');
 	}
 	return row;
 }
 
 /** Returns the payment, or waits up to `wait.seconds` while it is pending. @throws `payment_not_found` */
-async function readPayment(
+export async function readPayment(
 	context: BillingContext,
 	caller: Caller,
 	id: number,
 	wait?: { seconds: number; signal: AbortSignal }
 ): Promise<PaymentBody> {
 	const { database, changes } = context;
-	let row = await find(context, caller, id);
-	if (!wait || changes.waiting >= MAX_WAITING) return paymentBody(row);
+	let row = await findVisiblePayment(context, caller, id);
+	if (!wait || changes.waiting >= MAX_WAITING) return describePayment(row);
 	const until = performance.now() + wait.seconds * 1000;
 	const interval = database.kind === 'postgres' ? READ_SHARED_MS : READ_MS;
 	while (row.status === 'pending' && !wait.signal.aborted && !changes.stopped) {
 		const left = until - performance.now();
 		if (left <= 0) break;
 		await changes.next(id, Math.min(left, interval), wait.signal);
-		row = await find(context, caller, id);
+		row = await findVisiblePayment(context, caller, id);
 	}
-	return paymentBody(row);
+	return describePayment(row);
 }
 
-async function listPayments(
+export async function listOwnPayments(
 	{ database }: BillingContext,
 	{ accountId }: Pick<Caller, 'accountId'>,
-	search: Parameters<typeof store.ofAccount>[2]
+	search: Parameters<typeof findPaymentsOfAccount>[2]
 ) {
-	const { rows, next } = await store.ofAccount(database.db, accountId, search);
-	return { data: rows.map(paymentBody), next };
+	const { rows, next } = await findPaymentsOfAccount(database.db, accountId, search);
+	return { data: rows.map(describePayment), next };
 }
-
-/** Limits the count, because messages have no index by time. */
-const COUNTED_PAYMENTS = 5_000;
-
-/** Returns what operators said of our accounts in the last 24 hours, newest first. */
-const merchantErrors = ({ database, clock }: BillingContext) =>
-	newestMessages(database.db, {
-		outcome: MERCHANT_ERROR,
-		since: clock.now() - DAY_MS,
-		most: COUNTED_PAYMENTS
-	});
 
 /** Created once: the OpenAPI registry keeps every schema that derives from a named one, so one per call would leak. */
 const failureCodeOrNull = failureCode.nullable();
 
-/** A refund returns what the operator took (refunds/start-refund.ts). */
-function refundOf(row: PaymentRow): Pick<PaymentBody, 'refund_amount' | 'refund_currency'> {
+/** A refund returns what the operator took (`startRefund`). */
+function describeRefund(row: PaymentRow): Pick<PaymentBody, 'refund_amount' | 'refund_currency'> {
 	if (row.refund_reason === null) return { refund_amount: null, refund_currency: null };
 	const currency = row.settled_currency ?? row.currency;
 	return {
@@ -272,7 +255,7 @@ function refundOf(row: PaymentRow): Pick<PaymentBody, 'refund_amount' | 'refund_
 	};
 }
 
-export function paymentBody(row: PaymentRow): PaymentBody {
+export function describePayment(row: PaymentRow): PaymentBody {
 	return {
 		id: row.id,
 		session_id: row.session_id,
@@ -286,7 +269,7 @@ export function paymentBody(row: PaymentRow): PaymentBody {
 		failure_message: row.failure_message,
 		provider_reference: row.provider_reference,
 		refund_reason: row.refund_reason,
-		...refundOf(row),
+		...describeRefund(row),
 		expires_at: isoTime(row.expires_at),
 		paid_at: isoTime(row.paid_at),
 		refunded_at: isoTime(row.refunded_at),
@@ -295,10 +278,30 @@ export function paymentBody(row: PaymentRow): PaymentBody {
 	};
 }
 
+/** Records an event, and after the commit wakes the requests that wait for the payment. */
+export async function recordPaymentEvent(
+	context: BillingServices,
+	trx: Tx,
+	type: EventType,
+	row: PaymentRow
+): Promise<void> {
+	const session = await findSessionOrThrow(trx, row.session_id);
+	const { id, session_id, ...rest } = describePayment(row);
+	await context.events.record(trx, {
+		type,
+		accountId: row.account_id,
+		routerId: session.router_id,
+		sessionId: row.session_id,
+		paymentId: row.id,
+		data: { id, session_id, router_id: session.router_id, ...rest }
+	});
+	afterCommit(trx, () => context.changes.announce(row.id));
+}
+
 /** Wakes requests that wait for a payment. Other processes announce nothing here, so waiters also poll. */
 export type Changes = ReturnType<typeof createChanges>;
 
-const nameOf = (paymentId: number) => `payment ${paymentId}`;
+const formatEventName = (paymentId: number) => `payment ${paymentId}`;
 
 export function createChanges() {
 	const emitter = new EventEmitter().setMaxListeners(0);
@@ -308,14 +311,14 @@ export function createChanges() {
 	return {
 		/** Call it after the commit. */
 		announce(paymentId: number): void {
-			emitter.emit(nameOf(paymentId));
+			emitter.emit(formatEventName(paymentId));
 		},
 		/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts. */
 		async next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
 			if (stopped) return;
 			const ended = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
 			waiting += 1;
-			await waitOutside(once(emitter, nameOf(paymentId), { signal: ended })).catch(() => {});
+			await waitOutside(once(emitter, formatEventName(paymentId), { signal: ended })).catch(() => {});
 			waiting -= 1;
 		},
 		get waiting() {
@@ -333,3 +336,94 @@ export function createChanges() {
 		}
 	};
 }
+
+export const parseClaim = (row: { claim: string | null }): CallbackClaim | null =>
+	row.claim === null ? null : (JSON.parse(row.claim) as CallbackClaim);
+
+export const claimsSuccess = (row: { claim: string | null }): boolean =>
+	parseClaim(row)?.claimed === 'succeeded';
+
+/** A payment that was sent twice has two requests at an operator that names them itself. */
+export const isOfAnotherRequest = (
+	{ operator_reference: own }: Pick<PaymentRow, 'operator_reference'>,
+	{ operatorReference: named }: Pick<CallbackClaim, 'operatorReference'>
+): boolean => own !== null && named !== null && named !== own;
+
+export const findPayment = (queries: Reads, id: number) => findById(queries, 'payments', id);
+
+export async function findPaymentOrThrow(queries: Reads, id: number): Promise<PaymentRow> {
+	const payment = await findPayment(queries, id);
+	if (!payment) throw new Error(`Payment ${id} is gone`);
+	return payment;
+}
+
+export const selectOfOperator = (queries: Reads, operator: string) =>
+	queries.selectFrom('payments').selectAll().where('operator', '=', operator);
+
+export const findPaymentByReference = (queries: Queries, operator: string, reference: string) =>
+	selectOfOperator(queries, operator).where('reference', '=', reference).executeTakeFirst();
+
+const findPaymentsOfSession = (queries: Queries, sessionId: number) =>
+	queries.selectFrom('payments').selectAll().where('session_id', '=', sessionId).orderBy('id').execute();
+
+interface Filters {
+	status: PaymentStatus | undefined;
+	/** The operator's id of the transaction. */
+	transaction: string | undefined;
+}
+
+export function findPaymentsOfAccount(
+	queries: Queries,
+	accountId: number,
+	{ status, transaction, ...page }: NewestFirst & Partial<Filters>
+) {
+	// The sign keeps SQLite, which has no statistics, from reading all payments of the account.
+	const account = transaction === undefined ? sql.ref('account_id') : sql`+account_id`;
+	return findNewestFirst(
+		queries
+			.selectFrom('payments')
+			.selectAll()
+			.where(sql<SqlBool>`${account} = ${accountId}`)
+			.where(({ and }) => and(withoutNulls({ status, provider_reference: transaction }))),
+		page
+	);
+}
+
+/** Changes a payment that is in one of the given states. Returns undefined if another change was faster. */
+export const changePayment = (
+	queries: Queries,
+	from: {
+		id: number;
+		status?: readonly PaymentStatus[];
+		submit_state?: readonly PaymentRow['submit_state'][];
+	},
+	to: UpdateObject<Schema, 'payments'>
+): Promise<PaymentRow | undefined> =>
+	queries
+		.updateTable('payments')
+		.set(to)
+		.where('id', '=', from.id)
+		.where(({ and, eb }) =>
+			and([
+				...(from.status ? [eb('status', 'in', from.status)] : []),
+				...(from.submit_state ? [eb('submit_state', 'in', from.submit_state)] : [])
+			])
+		)
+		.returningAll()
+		.executeTakeFirst();
+
+type Known = Pick<PaymentRow, 'id' | 'operator'>;
+
+const selectOthers = (queries: Reads, { id, operator }: Known) =>
+	selectOfOperator(queries, operator).where('id', '<>', id).limit(1);
+
+/** Returns another payment of the same operator that a transaction has already paid. */
+export const findPaidBefore = (queries: Reads, payment: Known, transaction: string) =>
+	selectOthers(queries, payment).where('provider_reference', '=', transaction).executeTakeFirst();
+
+const insertPayment = (queries: Queries, payment: Insertable<PaymentsTable>): Promise<PaymentRow> =>
+	queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
+
+/** Returns another payment of the same operator that was sent with a request. */
+export const findSentAs = (queries: Reads, payment: Known, request: string) =>
+	selectOthers(queries, payment).where('operator_reference', '=', request).executeTakeFirst();

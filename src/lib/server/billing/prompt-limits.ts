@@ -1,11 +1,13 @@
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { networksOfIp } from '#lib/domain/address.ts';
 import { DAY_MS } from '#lib/domain/time.ts';
-import type { Tx } from '#lib/server/db/database.ts';
-import { FIRST_PROMPTS, type RedirectedDevice } from '#lib/server/http/client-address.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
-import { hmac } from '#lib/server/platform/secrets.ts';
-import type { BillingContext } from './context.ts';
-import * as store from './payment-store.ts';
+import type { Base } from '../base.ts';
+import type { Reads, Tx } from '../db/database.ts';
+import { countRows, exists, first } from '../db/queries.ts';
+import type { PaymentsTable, Schema } from '../db/schema.ts';
+import { FIRST_PROMPTS, type RedirectedDevice } from '../http/client-address.ts';
+import { Refused } from '../platform/errors.ts';
+import { hmac } from '../platform/secrets.ts';
 
 /**
  * Limits payment prompts, because anybody can type the number of a stranger. A source is the network of a buyer of the
@@ -35,6 +37,8 @@ const LARGER_SHARES = [2, 4];
 /** The same multiple for first prompts of a redirect, and for those of a MAC address that left none unpaid here. */
 const FIRST_SHARES = { redirect: 2, device: 3 };
 
+type PaymentRow = Selectable<PaymentsTable>;
+
 /** Who asks for a prompt: a buyer of the pages, or an account of the API. */
 export type PromptBuyer =
 	| {
@@ -46,17 +50,20 @@ export type PromptBuyer =
 
 export interface PromptSource {
 	/** Columns of the payment. Keyed hashes; null for the API. */
-	columns: Pick<store.PaymentRow, 'network' | 'network_56' | 'network_48' | 'device'>;
+	columns: Pick<PaymentRow, 'network' | 'network_56' | 'network_48' | 'device'>;
 	/** What distinguishes the payments of the source. */
-	own: store.PromptScope;
+	own: PromptScope;
 	/** For numbers that have not paid before. */
-	refusal: AppError | null;
+	refusal: Refused | null;
 }
 
-export interface PromptsContext extends BillingContext {
-	/** The last order that waits, by source. */
-	queues: Map<string, Promise<unknown>>;
-}
+/** The last order that waits, by source. */
+export type PromptQueues = Map<string, Promise<unknown>>;
+
+/** Also of a job, whose reads are fenced. */
+type Counting = Pick<Base, 'clock' | 'config'> & { database: { db: Reads } };
+
+type PromptsContext = Base & { promptQueues: PromptQueues };
 
 /**
  * Runs an order with its source. The orders of one source run one after another, because on PostgreSQL they would
@@ -68,11 +75,11 @@ export async function withSource<T>(
 	buyer: PromptBuyer,
 	order: (source: PromptSource) => Promise<T>
 ): Promise<T> {
-	const { queues } = context;
+	const { promptQueues: queues } = context;
 	const source = describeSource(context, buyer);
 	const { columns, queue, limits } = source;
 	const own = limits[0].scope;
-	const next = async () => order({ columns, own, refusal: await sourceRefusal(context, source) });
+	const next = async () => order({ columns, own, refusal: await findSourceRefusal(context, source) });
 	const last = (queues.get(queue) ?? Promise.resolve()).then(next, next);
 	queues.set(queue, last);
 	try {
@@ -83,7 +90,7 @@ export async function withSource<T>(
 }
 
 interface SourceLimit {
-	scope: store.PromptScope;
+	scope: PromptScope;
 	/** Multiple of the limit of a source. */
 	share: number;
 }
@@ -92,7 +99,7 @@ interface Source {
 	columns: PromptSource['columns'];
 	/** From the smallest network. */
 	limits: [SourceLimit, ...SourceLimit[]];
-	pool: store.PromptPool;
+	pool: PromptPool;
 	/** One of the first prompts of a redirect. */
 	isFirst: boolean;
 	queue: string;
@@ -100,7 +107,7 @@ interface Source {
 
 const API_COLUMNS = { network: null, network_56: null, network_48: null, device: null };
 
-function describeSource({ secrets }: PromptsContext, buyer: PromptBuyer): Source {
+function describeSource({ secrets }: Base, buyer: PromptBuyer): Source {
 	if ('accountId' in buyer) {
 		const { accountId } = buyer;
 		const scope = { network: null, account_id: accountId };
@@ -111,7 +118,7 @@ function describeSource({ secrets }: PromptsContext, buyer: PromptBuyer): Source
 	const key = secrets.derive('prompt-network', 32);
 	const networks = (address === null ? ['unknown'] : networksOfIp(address)).map((one) => hmac(key, one));
 	const [network = '', network_56 = null, network_48 = null] = networks;
-	const larger: store.PromptScope[] = [
+	const larger: PromptScope[] = [
 		...(network_56 === null ? [] : [{ network_56 }]),
 		...(network_48 === null ? [] : [{ network_48 }])
 	];
@@ -128,9 +135,9 @@ function describeSource({ secrets }: PromptsContext, buyer: PromptBuyer): Source
 	};
 }
 
-/** @throws AppError with the time of the next try */
+/** @throws Refused with the time of the next try */
 export async function checkPrompts(
-	{ clock, config }: BillingContext,
+	{ clock, config }: Base,
 	trx: Tx,
 	phone: string,
 	{ own, refusal }: PromptSource
@@ -138,59 +145,59 @@ export async function checkPrompts(
 	const now = clock.now();
 	const most = config.maxPayerPrompts;
 	const since = now - WINDOW_MS;
-	const all = await store.promptTimes(trx, { phone }, since);
-	const ofSource = await store.promptTimes(trx, { phone, ...own }, since);
+	const all = await findPromptTimes(trx, { phone }, since);
+	const ofSource = await findPromptTimes(trx, { phone, ...own }, since);
 	const isFlooded =
-		all.length >= most * ALL_SOURCES_FACTOR && !(await store.hasPaid(trx, { phone, ...own }, now - DAY_MS));
+		all.length >= most * ALL_SOURCES_FACTOR && !(await hasPaid(trx, { phone, ...own }, now - DAY_MS));
 	if (ofSource.length >= most || isFlooded) {
 		// The try succeeds once this prompt and the older ones have left the window.
 		const blocking = isFlooded ? all.at(-most * ALL_SOURCES_FACTOR) : ofSource.at(-most);
-		const retryAfter = secondsUntil((blocking ?? now) + WINDOW_MS, now);
-		const detail = `This number got ${all.length} payment requests in the last 15 minutes. ${tryAgain(retryAfter)}`;
-		throw new AppError('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
+		const retryAfter = computeSecondsUntil((blocking ?? now) + WINDOW_MS, now);
+		const detail = `This number got ${all.length} payment requests in the last 15 minutes. ${formatTryAgain(retryAfter)}`;
+		throw new Refused('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
 	}
-	if (refusal && !(await store.hasPaid(trx, { phone }, now - KNOWN_PAYER_MS))) throw refusal;
+	if (refusal && !(await hasPaid(trx, { phone }, now - KNOWN_PAYER_MS))) throw refusal;
 }
 
 /**
  * A source may leave `maxUnpaidPrompts.source` unpaid, and three more for each payment of the last day. Names the time at
  * which the same order passes if nobody pays meanwhile.
  */
-async function sourceRefusal(context: BillingContext, source: Source): Promise<AppError | null> {
+async function findSourceRefusal(context: Counting, source: Source): Promise<Refused | null> {
 	const { config, clock, database } = context;
 	const { db } = database;
 	const now = clock.now();
 	const since = now - WINDOW_MS;
-	const first = await firstShare(context, source, since);
+	const first = await findFirstShare(context, source, since);
 	let blockedAt: number | null = null;
 	for (const { scope, share } of source.limits) {
 		const start = config.maxUnpaidPrompts.source * share;
-		const unpaid = await store.countUnpaidPrompts(db, scope, since);
+		const unpaid = await countUnpaidPrompts(db, scope, since);
 		if (unpaid < start * first) continue;
-		const paid = await store.countPaidPrompts(db, scope, now - DAY_MS);
+		const paid = await countPaidPrompts(db, scope, now - DAY_MS);
 		const most = (start + UNPAID_PER_PAID * paid) * first;
 		if (unpaid < most) continue;
-		const blocking = await store.unpaidPromptFrom(db, scope, since, unpaid - most);
+		const blocking = await findUnpaidPrompt(db, scope, since, unpaid - most);
 		blockedAt = Math.max(blockedAt ?? 0, blocking ?? now);
 	}
 	if (blockedAt !== null) {
 		return unpaidLimit(
 			source.pool === 'api' ? 'account' : 'network',
-			secondsUntil(blockedAt + WINDOW_MS, now)
+			computeSecondsUntil(blockedAt + WINDOW_MS, now)
 		);
 	}
 	const crowdedAt = await findCrowd(context, source.pool, now);
-	if (crowdedAt === null || (await store.hasPaid(db, source.limits[0].scope, now - DAY_MS))) return null;
-	return unpaidLimit('total', secondsUntil(crowdedAt + WINDOW_MS, now));
+	if (crowdedAt === null || (await hasPaid(db, source.limits[0].scope, now - DAY_MS))) return null;
+	return unpaidLimit('total', computeSecondsUntil(crowdedAt + WINDOW_MS, now));
 }
 
-async function firstShare(
-	{ database: { db } }: BillingContext,
+async function findFirstShare(
+	{ database: { db } }: Counting,
 	{ columns: { device }, isFirst }: Source,
 	since: number
 ): Promise<number> {
 	if (device === null || !isFirst) return 1;
-	const ofDevice = await store.countUnpaidPrompts(db, { device }, since);
+	const ofDevice = await countUnpaidPrompts(db, { device }, since);
 	return ofDevice < FIRST_PROMPTS ? FIRST_SHARES.device : FIRST_SHARES.redirect;
 }
 
@@ -199,25 +206,23 @@ async function firstShare(
  * total is not reached. It is `maxUnpaidPrompts.total`, or three for each payment of the window if that is more.
  */
 async function findCrowd(
-	{ config, database: { db } }: BillingContext,
-	pool: store.PromptPool,
+	{ config, database: { db } }: Counting,
+	pool: PromptPool,
 	now: number
 ): Promise<number | null> {
 	const since = now - WINDOW_MS;
 	const { total } = config.maxUnpaidPrompts;
-	const newest = (count: number) => store.newestUnpaidPrompt(db, pool, since, count - 1);
+	const newest = (count: number) => findNewestUnpaid(db, pool, since, count - 1);
 	const blocking = await newest(total);
 	if (blocking === null) return null;
-	const earned = UNPAID_PER_PAID * (await store.countPaid(db, since));
+	const earned = UNPAID_PER_PAID * (await countPaid(db, since));
 	return earned > total ? newest(earned) : blocking;
 }
 
 /** Returns who gets no further prompts without a payment of the last day, for the administrator. */
-export async function crowdedPools(context: BillingContext): Promise<store.PromptPool[]> {
-	const crowds = await Promise.all(
-		store.PROMPT_POOLS.map((pool) => findCrowd(context, pool, context.clock.now()))
-	);
-	return store.PROMPT_POOLS.filter((_, at) => crowds[at] !== null);
+export async function findCrowdedPools(context: Counting): Promise<PromptPool[]> {
+	const crowds = await Promise.all(PROMPT_POOLS.map((pool) => findCrowd(context, pool, context.clock.now())));
+	return PROMPT_POOLS.filter((_, at) => crowds[at] !== null);
 }
 
 const FROM = {
@@ -226,14 +231,92 @@ const FROM = {
 	total: 'of this installation'
 };
 
-function unpaidLimit(policy: keyof typeof FROM, retryAfter: number): AppError {
-	return new AppError(
+function unpaidLimit(policy: keyof typeof FROM, retryAfter: number): Refused {
+	return new Refused(
 		'unpaid_prompt_limit',
-		`Too many payment requests ${FROM[policy]} are unpaid. ${tryAgain(retryAfter)}`,
+		`Too many payment requests ${FROM[policy]} are unpaid. ${formatTryAgain(retryAfter)}`,
 		{ extensions: { retry_after: retryAfter, 'violated-policies': [policy] } }
 	);
 }
 
-const tryAgain = (seconds: number) => `Try again in ${Math.ceil(seconds / 60)} min.`;
+const formatTryAgain = (seconds: number) => `Try again in ${Math.ceil(seconds / 60)} min.`;
 
-const secondsUntil = (time: number, now: number) => Math.max(1, Math.ceil((time - now) / 1000));
+const computeSecondsUntil = (time: number, now: number) => Math.max(1, Math.ceil((time - now) / 1000));
+
+/** Columns by which payments are counted as prompts. Without `network`, those of the pages and of the API. */
+type PromptScope = Partial<
+	Pick<PaymentRow, 'phone' | 'account_id' | 'network' | 'network_56' | 'network_48' | 'device'>
+>;
+
+const selectPrompts = (queries: Reads, scope: PromptScope, since: number) =>
+	queries
+		.selectFrom('payments')
+		.where(({ and }) => and(scope))
+		.where('created_at', '>', since);
+
+/** Returns the times of prompts, from the oldest. */
+const findPromptTimes = async (queries: Reads, scope: PromptScope, since: number): Promise<number[]> => {
+	const rows = await selectPrompts(queries, scope, since)
+		.select('created_at')
+		.orderBy('created_at')
+		.execute();
+	return rows.map(({ created_at: at }) => at);
+};
+
+const hasPaid = (queries: Reads, scope: PromptScope, since: number): Promise<boolean> =>
+	exists(selectPrompts(queries, scope, since).select('id').where('paid_at', 'is not', null));
+
+const countPaidPrompts = (queries: Reads, scope: PromptScope, since: number): Promise<number> =>
+	countRows(selectPrompts(queries, scope, since).where('paid_at', 'is not', null));
+
+/** True for a prompt that its payer could have paid. The operator's outages are not the buyers' doing. */
+const isUnpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =>
+	and([
+		eb('paid_at', 'is', null),
+		or([eb('failure_code', 'is', null), eb('failure_code', '<>', 'provider_unavailable')])
+	]);
+
+const countUnpaidPrompts = (queries: Reads, scope: PromptScope, since: number): Promise<number> =>
+	countRows(selectPrompts(queries, scope, since).where(isUnpaidByPayer));
+
+/** Returns the time of the unpaid prompt after so many older ones; null if there are fewer. */
+const findUnpaidPrompt = async (
+	queries: Reads,
+	scope: PromptScope,
+	since: number,
+	older: number
+): Promise<number | null> => {
+	const unpaid = selectPrompts(queries, scope, since).where(isUnpaidByPayer).select('created_at');
+	return (await first(unpaid.orderBy('created_at').offset(older)))?.created_at ?? null;
+};
+
+/** Sources that share a total: buyers of the pages, devices that a gateway redirected, and accounts of the API. */
+const PROMPT_POOLS = ['pages', 'devices', 'api'] as const;
+type PromptPool = (typeof PROMPT_POOLS)[number];
+
+/** Returns the time of the unpaid prompt after so many newer ones; null if there are fewer. */
+async function findNewestUnpaid(
+	queries: Reads,
+	pool: PromptPool,
+	since: number,
+	newer: number
+): Promise<number | null> {
+	const unpaid = selectPrompts(queries, {}, since).where(isUnpaidByPayer).select('created_at');
+	// Each as a partial index has it.
+	const ofPool = {
+		pages: unpaid.where('network', 'is not', null).where('device', 'is', null),
+		devices: unpaid.where('device', 'is not', null),
+		api: unpaid.where('network', 'is', null)
+	}[pool];
+	return (await first(ofPool.orderBy('created_at', 'desc').offset(newer)))?.created_at ?? null;
+}
+
+/** Counts payments, of the API too, that bought time. */
+const countPaid = (queries: Reads, since: number): Promise<number> =>
+	// A literal, so that SQLite uses the partial index payments_paid.
+	countRows(
+		queries
+			.selectFrom('payments')
+			.where(sql<boolean>`applied = 1`)
+			.where('paid_at', '>', since)
+	);

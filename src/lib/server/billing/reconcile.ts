@@ -1,21 +1,38 @@
+import { sql } from 'kysely';
 import { HOUR_MS, formatDuration } from '#lib/domain/time.ts';
-import type { CallbackClaim, OperatorAdapter, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
-import { CROWDED_MS, busy, failureCode, isCrowded, refused, unavailable } from './operators/outcomes.ts';
-import {
-	attemptOf,
-	callbackUrl,
-	claimOf,
-	claimsSuccess,
-	completeReceipt,
-	keepAnswer,
-	lastStatusAnswer,
-	redactMessage
-} from './callbacks.ts';
-import { type BillingJob, RECONCILE_JOB, SUBMIT_JOB } from './context.ts';
 import { repairIfLost } from '../jobs.ts';
-import { type ReviewReason, sameReviews } from './reviews.ts';
-import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
-import * as store from './payment-store.ts';
+import {
+	SUBMITTING_MAX_MS,
+	computePollDelayMs,
+	describeAttempt,
+	findLastStatusAnswer,
+	formatCallbackUrl,
+	keepAnswer,
+	redactMessage
+} from './operator-calls.ts';
+import { CROWDED_MS, busy, isCrowded, refused, unavailable } from './operators/client.ts';
+import {
+	type CallbackClaim,
+	type OperatorAdapter,
+	type StatusOutcome,
+	type SubmitOutcome,
+	failureCode
+} from './operators/operator.ts';
+import {
+	type BillingJob,
+	type PaymentRow,
+	RECONCILE_JOB,
+	SUBMIT_JOB,
+	changePayment,
+	claimsSuccess,
+	findPayment,
+	findPaymentOrThrow,
+	findSentAs,
+	parseClaim
+} from './payments.ts';
+import { type ReviewReason, findSameReviews, hasAskedIfPaid, openReview } from './reviews.ts';
+import { findSessionOrThrow } from './sessions.ts';
+import { completeReceipt, settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 
 /**
  * Asks the operator for a payment's status until it is final; callbacks only bring the next read forward.
@@ -41,47 +58,47 @@ export const runReconcileJob = (context: BillingJob, id: number): Promise<number
 /** @returns when to ask again, or null if the result is final */
 async function reconcilePayment(context: BillingJob, id: number): Promise<number | null> {
 	const { database, clock, log, operators } = context;
-	const payment = await store.find(database.db, id);
+	const payment = await findPayment(database.db, id);
 	if (!payment) return null;
 	if (!mayStillBePaid(payment)) return findAmount(context, payment);
 	if (payment.submit_state === 'created' && payment.submitted_at === null && !claimsSuccess(payment)) {
 		// Still in the outbox, and no callback calls it paid. A failed one is never sent.
-		return payment.status === 'pending' ? clock.now() + delay(payment, clock.now()) : null;
+		return payment.status === 'pending' ? clock.now() + computeDelay(payment, clock.now()) : null;
 	}
 	if (
 		payment.submit_state === 'submitting' &&
 		clock.now() - (payment.submitted_at ?? 0) > SUBMITTING_MAX_MS
 	) {
-		await change(context, { id, submit_state: ['submitting'] }, { submit_state: 'uncertain' });
+		await writePayment(context, { id, submit_state: ['submitting'] }, { submit_state: 'uncertain' });
 	}
 
 	const adapter = operators.find(payment.operator);
 	if (!adapter) log.error({ payment: id, operator: payment.operator }, 'operator is not configured');
 	const outcome = adapter
-		? await ask(context, payment, adapter)
+		? await askOperator(context, payment, adapter)
 		: unavailable(`Operator ${payment.operator} is not configured.`);
 	// The next read counts from here: what follows lets others see the answer, and they act on it.
 	const now = clock.now();
 	if (isCrowded(outcome)) return now + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
-		await change(context, { id }, { not_found_count: 0 });
+		await writePayment(context, { id }, { not_found_count: 0 });
 	}
 
 	if (outcome.kind === 'succeeded') {
 		await settleSuccess(context, id, outcome);
 		const isTold =
-			!adapter?.readAmount || (await isAmountTold(context, await store.findOrThrow(database.db, id)));
+			!adapter?.readAmount || (await isAmountTold(context, await findPaymentOrThrow(database.db, id)));
 		return isTold ? null : now + AMOUNT_MS;
 	}
 	if (outcome.kind === 'failed' && payment.failure_code !== failureCode(outcome.reason)) {
 		await settleFailure(context, id, failureCode(outcome.reason));
 	}
-	if (outcome.kind === 'not_found' && adapter) await notFound(context, payment, adapter);
-	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
+	if (outcome.kind === 'not_found' && adapter) await handleNotFound(context, payment, adapter);
+	if (outcome.kind === 'contradiction') await writeReview(context, payment, 'contradiction', outcome.message);
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= now) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
-		await openReview(context, payment, 'no_reference', outcome.cause);
+		await writeReview(context, payment, 'no_reference', outcome.cause);
 	}
 	return expireOrReadAgain(context, id, outcome, now);
 }
@@ -90,7 +107,7 @@ async function reconcilePayment(context: BillingJob, id: number): Promise<number
  * Asks for the amount of a success, if the operator tells it by callback only and no callback has. Access does not wait for it.
  * A person looks when nothing tells it.
  */
-async function findAmount(context: BillingJob, payment: store.PaymentRow): Promise<number | null> {
+async function findAmount(context: BillingJob, payment: PaymentRow): Promise<number | null> {
 	const { clock, operators } = context;
 	const { operator, reference, paid_at } = payment;
 	const isKept = payment.status === 'success' || payment.status === 'refund_pending';
@@ -99,10 +116,13 @@ async function findAmount(context: BillingJob, payment: store.PaymentRow): Promi
 	const now = clock.now();
 	if (now - (paid_at ?? now) >= AMOUNT_MAX_MS) {
 		const detail = 'the operator says that the payer paid, and no message has told how much';
-		await openReview(context, payment, 'amount_unknown', detail);
+		await writeReview(context, payment, 'amount_unknown', detail);
 		return null;
 	}
-	const request = { ...attemptOf(payment), callbackUrl: callbackUrl(context, operator, reference) };
+	const request = {
+		...describeAttempt(payment),
+		callbackUrl: formatCallbackUrl(context, operator, reference)
+	};
 	const outcome = await adapter.readAmount(request);
 	if (outcome.kind !== 'succeeded') return clock.now() + AMOUNT_MS;
 	await context.database.write((trx) =>
@@ -111,70 +131,71 @@ async function findAmount(context: BillingJob, payment: store.PaymentRow): Promi
 	return null;
 }
 
-async function isAmountTold({ database }: BillingJob, payment: store.PaymentRow): Promise<boolean> {
-	if (payment.settled_minor !== null || claimOf(payment)?.amountMinor != null) return true;
+async function isAmountTold({ database }: BillingJob, payment: PaymentRow): Promise<boolean> {
+	if (payment.settled_minor !== null || parseClaim(payment)?.amountMinor != null) return true;
 	const about = { subject: `payment ${payment.id}`, reason: 'amount_mismatch' };
-	return (await sameReviews(database.db, about)).length > 0;
+	return (await findSameReviews(database.db, about)).length > 0;
 }
 
 /** The payer may still be charged, or may have been charged without our knowledge. */
-const mayStillBePaid = (payment: store.PaymentRow) =>
+const mayStillBePaid = (payment: PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
 
 /** False if the operator refused the request. If it queued it all the same, a callback says so. */
-const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
+const mayBeThere = ({ submit_state }: PaymentRow) => submit_state !== 'refused';
 
-const openReview = (
-	{ database, reviews }: BillingJob,
-	{ id, phone }: store.PaymentRow,
+const writeReview = (
+	context: BillingJob,
+	{ id, phone }: PaymentRow,
 	reason: ReviewReason,
 	message: string
-): Promise<void> => database.write((trx) => reviews.open(trx, id, reason, redactMessage(message, phone)));
+): Promise<void> =>
+	context.database.write((trx) => openReview(context, trx, id, reason, redactMessage(message, phone)));
 
-const change = (
+const writePayment = (
 	{ database }: BillingJob,
-	from: Parameters<typeof store.change>[1],
-	to: Parameters<typeof store.change>[2]
-): Promise<store.PaymentRow | undefined> => database.write((trx) => store.change(trx, from, to));
+	from: Parameters<typeof changePayment>[1],
+	to: Parameters<typeof changePayment>[2]
+): Promise<PaymentRow | undefined> => database.write((trx) => changePayment(trx, from, to));
 
 /** Opens a review if a callback said that the payment was paid, which no status read confirms. */
-async function reviewClaim(context: BillingJob, payment: store.PaymentRow, said: string): Promise<boolean> {
-	const claim = claimOf(payment);
+async function reviewClaim(context: BillingJob, payment: PaymentRow, said: string): Promise<boolean> {
+	const claim = parseClaim(payment);
 	if (claim?.claimed !== 'succeeded') return false;
-	await openReview(context, payment, 'no_final_answer', unconfirmed(claim, said));
+	await writeReview(context, payment, 'no_final_answer', formatUnconfirmed(claim, said));
 	return true;
 }
 
-function unconfirmed({ providerReference }: CallbackClaim, said: string): string {
+function formatUnconfirmed({ providerReference }: CallbackClaim, said: string): string {
 	const receipt = providerReference === null ? '' : `, receipt ${providerReference}`;
 	return `A callback said that it was paid${receipt}; the status read says: ${said}`;
 }
 
-async function ask(
+async function askOperator(
 	context: BillingJob,
-	payment: store.PaymentRow,
+	payment: PaymentRow,
 	adapter: OperatorAdapter
 ): Promise<StatusOutcome> {
-	const claim = claimOf(payment);
-	const outcome = await adapter.readStatus(attemptOf(payment));
-	const other = await namedByOther(context, payment, outcome);
+	const claim = parseClaim(payment);
+	const outcome = await adapter.readStatus(describeAttempt(payment));
+	const other = await findOtherNamed(context, payment, outcome);
 	if (other) {
 		const message = `a callback names request ${other.operator_reference}, which is of payment ${other.id}`;
 		return { kind: 'contradiction', message, raw: 'raw' in outcome ? outcome.raw : '' };
 	}
 	if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
-	return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
+	return { kind: 'contradiction', message: formatUnconfirmed(claim, outcome.message), raw: outcome.raw };
 }
 
 /** Returns the other payment whose request a callback named as paid for this one. */
-async function namedByOther(
+async function findOtherNamed(
 	{ database }: BillingJob,
-	payment: store.PaymentRow,
+	payment: PaymentRow,
 	outcome: StatusOutcome
-): Promise<store.PaymentRow | undefined> {
+): Promise<PaymentRow | undefined> {
 	if (outcome.kind !== 'succeeded' || !outcome.operatorReference) return undefined;
 	if (outcome.operatorReference === payment.operator_reference) return undefined;
-	return store.sentAs(database.db, payment, outcome.operatorReference);
+	return findSentAs(database.db, payment, outcome.operatorReference);
 }
 
 /**
@@ -182,15 +203,15 @@ async function namedByOther(
  * harmless. Otherwise the payment fails only after the operator had time to catch up. Reads continue in both
  * cases: an operator may be slower than it says.
  */
-async function notFound(
+async function handleNotFound(
 	context: BillingJob,
-	payment: store.PaymentRow,
+	payment: PaymentRow,
 	{ capabilities: { resubmitSameReferenceSafe, notFoundFinalSeconds } }: OperatorAdapter
 ): Promise<void> {
 	const { database, clock } = context;
 	const count = payment.not_found_count + 1;
-	await change(context, { id: payment.id }, { not_found_count: count });
-	const current = await store.find(database.db, payment.id);
+	await writePayment(context, { id: payment.id }, { not_found_count: count });
+	const current = await findPayment(database.db, payment.id);
 	if (!current || !mayStillBePaid(current) || current.submit_state !== 'uncertain') return;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
 		if (clock.now() < current.expires_at && !claimsSuccess(current)) await resubmit(context, payment.id);
@@ -222,25 +243,25 @@ async function expireOrReadAgain(
 	if (isOver) return null;
 	if (!isUnpaid && age >= context.config.reconcileMs) return giveUp(context, payment);
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
-	const at = now + Math.max(wanted, delay(payment, now));
+	const at = now + Math.max(wanted, computeDelay(payment, now));
 	// Read at the moment of expiry, before the page says "expired".
 	return payment.status === 'pending' ? Math.max(now, Math.min(at, payment.expires_at)) : at;
 }
 
 async function expireWhenDue(context: BillingJob, id: number, now: number) {
 	const { db } = context.database;
-	const payment = await store.find(db, id);
+	const payment = await findPayment(db, id);
 	if (payment?.status !== 'pending' || payment.expires_at > now) return payment;
 	await settleExpired(context, id);
-	return store.find(db, id);
+	return findPayment(db, id);
 }
 
 /** The operator refused the request, and knows nothing of it. */
-const isRefused = ({ submit_state: state }: store.PaymentRow, { kind }: StatusOutcome): boolean =>
+const isRefused = ({ submit_state: state }: PaymentRow, { kind }: StatusOutcome): boolean =>
 	state === 'refused' && (kind === 'not_found' || kind === 'unreadable');
 
 /** The operator says that nothing was paid, whatever the page said before. */
-function saysUnpaid({ status, submit_state: state }: store.PaymentRow, { kind }: StatusOutcome): boolean {
+function saysUnpaid({ status, submit_state: state }: PaymentRow, { kind }: StatusOutcome): boolean {
 	// A failed payment that the operator calls pending may still be charged. No answer says nothing.
 	if (status === 'failed') return kind !== 'pending' && kind !== 'unavailable';
 	return kind === 'failed' || (kind === 'not_found' && state === 'uncertain');
@@ -250,62 +271,23 @@ function saysUnpaid({ status, submit_state: state }: store.PaymentRow, { kind }:
  * Asks no more after RECONCILE_HOURS. A person decides, unless the operator has long called a failed payment unpaid, or the
  * same question has been asked. A payment that the operator still calls pending may be charged yet.
  */
-async function giveUp(context: BillingJob, payment: store.PaymentRow): Promise<null> {
-	const { database, reviews, config } = context;
-	const last = await lastStatusAnswer(database.db, payment.id);
+async function giveUp(context: BillingJob, payment: PaymentRow): Promise<null> {
+	const { database, config } = context;
+	const last = await findLastStatusAnswer(database.db, payment.id);
 	if (last?.outcome !== 'pending') {
-		if (payment.status === 'failed' || (await reviews.hasAskedIfPaid(database.db, payment.id))) return null;
+		if (payment.status === 'failed' || (await hasAskedIfPaid(database.db, payment.id))) return null;
 	}
 	const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
-	await openReview(context, payment, 'no_final_answer', detail);
+	await writeReview(context, payment, 'no_final_answer', detail);
 	return null;
 }
 
-const delay = (payment: store.PaymentRow, now: number): number =>
-	nextPollDelayMs({
+const computeDelay = (payment: PaymentRow, now: number): number =>
+	computePollDelayMs({
 		ageMs: Math.max(0, now - (payment.submitted_at ?? payment.created_at)),
 		uncertain: payment.submit_state === 'uncertain',
 		hasFailed: payment.status === 'failed'
 	});
-
-/** Reads often while the payer looks at the screen, then rarely: callbacks make most reads unnecessary. */
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
-const STEPS: readonly { untilAge: number; delay: number }[] = [
-	{ untilAge: 3 * SECOND, delay: 3 * SECOND },
-	{ untilAge: 8 * SECOND, delay: 5 * SECOND },
-	{ untilAge: 16 * SECOND, delay: 8 * SECOND },
-	{ untilAge: 29 * SECOND, delay: 13 * SECOND },
-	{ untilAge: 49 * SECOND, delay: 20 * SECOND },
-	{ untilAge: 79 * SECOND, delay: 30 * SECOND },
-	{ untilAge: 10 * MINUTE, delay: MINUTE },
-	{ untilAge: 30 * MINUTE, delay: 5 * MINUTE },
-	{ untilAge: 2 * HOUR, delay: 15 * MINUTE },
-	{ untilAge: 12 * HOUR, delay: HOUR },
-	{ untilAge: Infinity, delay: 6 * HOUR }
-];
-
-/** The operator may lack the request, so the payer may have no prompt: ask often. */
-const UNCERTAIN_DELAY = 5 * SECOND;
-const UNCERTAIN_UNTIL_AGE = 2 * MINUTE;
-
-/** A refused or declined payment is only watched for a late success. */
-const FAILED_DELAY = 5 * MINUTE;
-
-/** Relative spread of longer delays, so that payments started together are not always read together. */
-const JITTER = 0.1;
-const JITTER_FROM = 20 * SECOND;
-
-export function nextPollDelayMs(attempt: { ageMs: number; uncertain: boolean; hasFailed: boolean }): number {
-	const step = STEPS.find(({ untilAge }) => attempt.ageMs < untilAge);
-	let delay = step?.delay ?? 6 * HOUR;
-	if (attempt.uncertain && attempt.ageMs < UNCERTAIN_UNTIL_AGE) delay = Math.min(delay, UNCERTAIN_DELAY);
-	if (attempt.hasFailed) delay = Math.max(delay, FAILED_DELAY);
-	if (delay >= JITTER_FROM) delay *= 1 + JITTER * (2 * Math.random() - 1);
-	return Math.round(delay);
-}
 
 /**
  * Sends a payment from the outbox to the operator, with its stored reference.
@@ -315,16 +297,13 @@ export function nextPollDelayMs(attempt: { ageMs: number; uncertain: boolean; ha
  */
 
 const RETRY_MS = 5_000;
-/** A request that is on its way for longer was lost with its process: it counts as uncertain. */
-export const SUBMITTING_MAX_MS = 60_000;
-
 /** For the audit log. */
 const REFUSED = 'the request was refused, so nothing was paid';
 
 /** Handles SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
 export async function submitPayment(context: BillingJob, id: number): Promise<number | null> {
-	const { database, clock, sessions } = context;
-	const payment = await store.find(database.db, id);
+	const { database, clock } = context;
+	const payment = await findPayment(database.db, id);
 	if (!payment || payment.status !== 'pending') return null;
 	if (payment.submit_state === 'submitting') return markUncertain(context, id);
 	if (payment.submit_state === 'refused') {
@@ -336,7 +315,7 @@ export async function submitPayment(context: BillingJob, id: number): Promise<nu
 	// The operator queued a request that it refused, and the payer has approved it.
 	if (claimsSuccess(payment)) return markUncertain(context, id);
 
-	const session = await sessions.findOrThrow(database.db, payment.session_id);
+	const session = await findSessionOrThrow(database.db, payment.session_id);
 	const wanted = session.status === 'pending_payment';
 	if (!wanted || payment.expires_at <= clock.now()) {
 		// A prompt would surprise the payer now. An earlier request may still have arrived.
@@ -353,7 +332,7 @@ export async function submitPayment(context: BillingJob, id: number): Promise<nu
 	}
 
 	const now = clock.now();
-	const sending = await change(
+	const sending = await writePayment(
 		context,
 		{ id, submit_state: ['created'], status: ['pending'] },
 		{ submit_state: 'submitting', submitted_at: now }
@@ -361,15 +340,15 @@ export async function submitPayment(context: BillingJob, id: number): Promise<nu
 	// It was decided meanwhile, and nobody would ask for the result.
 	if (!sending) return now;
 
-	const outcome = await send(context, payment, session.duration);
+	const outcome = await sendPayment(context, payment, session.duration);
 	await keepAnswer(context, payment, 'submit', outcome);
 	switch (outcome.kind) {
 		case 'accepted':
 			// M-Pesa names the request in this answer only, and no status read can ask for a request without its name.
-			await store.change(
+			await changePayment(
 				database.unfenced.db,
 				{ id, submit_state: ['submitting', 'uncertain'] },
-				{ submit_state: 'accepted', operator_reference: store.unlessNamed(outcome.operatorReference) }
+				{ submit_state: 'accepted', operator_reference: keepFirst(outcome.operatorReference) }
 			);
 			return null;
 		case 'refused':
@@ -379,9 +358,9 @@ export async function submitPayment(context: BillingJob, id: number): Promise<nu
 	}
 }
 
-async function send(
+async function sendPayment(
 	context: BillingJob,
-	payment: store.PaymentRow,
+	payment: PaymentRow,
 	duration: string
 ): Promise<SubmitOutcome> {
 	const adapter = context.operators.find(payment.operator);
@@ -398,7 +377,7 @@ async function send(
 		payerPhone: payment.phone,
 		paymentMethod: payment.payment_method,
 		description: `Wi-Fi ${formatDuration(duration, 'en')}`,
-		callbackUrl: callbackUrl(context, payment.operator, payment.reference),
+		callbackUrl: formatCallbackUrl(context, payment.operator, payment.reference),
 		expiresAt: payment.expires_at
 	});
 }
@@ -407,7 +386,7 @@ async function send(
 async function markUncertain({ clock, database, jobs }: BillingJob, id: number): Promise<null> {
 	const from = { id, submit_state: ['submitting', 'created'] as const };
 	await database.write(async (trx) => {
-		await store.change(trx, from, { submit_state: 'uncertain' });
+		await changePayment(trx, from, { submit_state: 'uncertain' });
 		await jobs.schedule(trx, RECONCILE_JOB, id, clock.now() + RETRY_MS);
 	});
 	return null;
@@ -416,7 +395,7 @@ async function markUncertain({ clock, database, jobs }: BillingJob, id: number):
 /** The operator queued nothing: the request is sent again later, or the payment fails. */
 async function handleRefusal(
 	context: BillingJob,
-	{ id, submitted_at, expires_at: expiresAt }: store.PaymentRow,
+	{ id, submitted_at, expires_at: expiresAt }: PaymentRow,
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
 	// An earlier request got no answer, and this refusal says nothing about it.
@@ -425,7 +404,7 @@ async function handleRefusal(
 	const now = context.clock.now();
 	const to = outcome.retryable ? back : ({ submit_state: 'refused' } as const);
 	// After SUBMITTING_MAX_MS a status read decides.
-	if (!(await change(context, { id, submit_state: ['submitting'] }, to))) return null;
+	if (!(await writePayment(context, { id, submit_state: ['submitting'] }, to))) return null;
 	if (outcome.retryable) {
 		const at = now + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
 		return Math.max(now, Math.min(at, expiresAt));
@@ -439,7 +418,11 @@ async function resubmit(context: BillingJob, id: number): Promise<void> {
 	const { database, clock, jobs } = context;
 	await database.transact(async (trx) => {
 		const from = { id, submit_state: ['uncertain'] as const };
-		const back = await store.change(trx, from, { submit_state: 'created', not_found_count: 0 });
+		const back = await changePayment(trx, from, { submit_state: 'created', not_found_count: 0 });
 		if (back) await jobs.schedule(trx, SUBMIT_JOB, id, clock.now());
 	});
 }
+
+/** Keeps the request that settled it. */
+const keepFirst = (reference: string | null) =>
+	sql<string | null>`coalesce(operator_reference, ${reference})`;

@@ -1,24 +1,49 @@
+import type { Insertable, Updateable } from 'kysely';
 import { formatMinor } from '#lib/domain/money.ts';
-import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
-import { CROWDED_MS, isCrowded } from './operators/outcomes.ts';
-import type { ReviewReason } from './reviews.ts';
-import {
-	attemptOf,
-	callbackUrl,
-	keepMessage,
-	rawOf,
-	redactMessage,
-	reviewFailedRefund
-} from './callbacks.ts';
-import { type BillingContext, type BillingJob, type BillingServices, REFUND_JOB } from './context.ts';
-import { SUBMITTING_MAX_MS, nextPollDelayMs } from './reconcile.ts';
-import { type Succeeded, recordPaymentEvent } from './settlement.ts';
-import * as store from './payment-store.ts';
-import type { Tx } from '../db/database.ts';
-import { refundReference } from '../platform/secrets.ts';
-import type { SessionRow, UnappliedReason } from './sessions.ts';
-import type { Author } from '../audit.ts';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
+import type { Author } from '../audit.ts';
+import type { Base } from '../base.ts';
+import type { Queries, Reads, Tx } from '../db/database.ts';
+import { findById, isChanged, withoutNulls } from '../db/queries.ts';
+import type { RefundsTable } from '../db/schema.ts';
+import { refundReference } from '../platform/secrets.ts';
+import {
+	SUBMITTING_MAX_MS,
+	computePollDelayMs,
+	describeAttempt,
+	formatCallbackUrl,
+	formatRaw,
+	keepMessage,
+	redactMessage
+} from './operator-calls.ts';
+import { CROWDED_MS, isCrowded } from './operators/client.ts';
+import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
+import {
+	type BillingContext,
+	type BillingJob,
+	type BillingServices,
+	type PaymentRow,
+	REFUND_JOB,
+	type RefundRow,
+	changePayment,
+	claimsSuccess,
+	findPaidBefore,
+	findPayment,
+	findPaymentOrThrow,
+	recordPaymentEvent
+} from './payments.ts';
+import { type ReviewReason, closeRefundReviews, openReview } from './reviews.ts';
+import {
+	type SessionRow,
+	type SessionServices,
+	type UnappliedReason,
+	endExtraTime,
+	endRefunded,
+	findLaterSessions,
+	findSessionAtOwner,
+	findSessionOrThrow
+} from './sessions.ts';
+import type { Succeeded } from './settlement.ts';
 
 /** A refund works like a payment: its reference is stored first, and status reads resolve a lost answer. */
 
@@ -29,8 +54,8 @@ const WAITING_MS = 60 * 60 * 1000;
 const NOT_FOUND_MS = 2 * 60 * 1000;
 
 interface Subject {
-	refund: store.RefundRow;
-	payment: store.PaymentRow;
+	refund: RefundRow;
+	payment: PaymentRow;
 	adapter: RefundingAdapter;
 }
 
@@ -42,25 +67,25 @@ const isRefunding = (adapter: OperatorAdapter): adapter is RefundingAdapter =>
 /** Handles REFUND_JOB. @returns when to look again, or null if the refund is over */
 export async function refundPayment(context: BillingJob, refundId: number): Promise<number | null> {
 	const { database, operators } = context;
-	const refund = await store.findRefund(database.db, refundId);
+	const refund = await findRefund(database.db, refundId);
 	if (!refund || refund.status !== 'pending') return null;
-	const payment = await store.findOrThrow(database.db, refund.payment_id);
+	const payment = await findPaymentOrThrow(database.db, refund.payment_id);
 	const adapter = operators.find(payment.operator);
 	const canAsk = adapter !== undefined && isRefunding(adapter);
 	// The operator may have it already.
-	if (!adapter || (!canAsk && refund.submitted_at !== null)) return operatorRemoved(context, payment);
+	if (!adapter || (!canAsk && refund.submitted_at !== null)) return waitForOperator(context, payment);
 	if (!canAsk) {
 		await finish(context, refund, 'failed', 'refund_not_supported');
 		return null;
 	}
 	const subject = { refund, payment, adapter };
-	if (refund.submit_state !== 'created') return read(context, subject);
+	if (refund.submit_state !== 'created') return followRefund(context, subject);
 	const { provider_reference: transaction } = payment;
 	const other =
 		adapter.capabilities.refundsByTransaction && transaction
-			? await store.paidBefore(database.db, payment, transaction)
+			? await findPaidBefore(database.db, payment, transaction)
 			: undefined;
-	if (!other) return submit(context, subject);
+	if (!other) return sendRefund(context, subject);
 	// It would send back the money of the other payment.
 	const detail = `transaction ${transaction} has also paid payment ${other.id}`;
 	await finish(context, refund, 'failed', 'refund_refused', detail);
@@ -68,22 +93,22 @@ export async function refundPayment(context: BillingJob, refundId: number): Prom
 }
 
 /** The operator, or its keys for refunds, was removed from the settings while a refund was pending. */
-async function operatorRemoved(context: BillingJob, payment: store.PaymentRow) {
+async function waitForOperator(context: BillingJob, payment: PaymentRow) {
 	const detail = `operator ${payment.operator} is not configured to refund; the refund waits for it`;
-	await openReview(context, payment, detail);
+	await askPerson(context, payment, detail);
 	return context.clock.now() + WAITING_MS;
 }
 
 /** For a person, who must decide. */
-const openReview = ({ database, reviews }: BillingJob, { id }: store.PaymentRow, detail?: string) =>
-	database.write((trx) => reviews.open(trx, id, 'refund_no_final_answer', detail));
+const askPerson = (context: BillingJob, { id }: PaymentRow, detail?: string) =>
+	context.database.write((trx) => openReview(context, trx, id, 'refund_no_final_answer', detail));
 
-function requestOf(context: BillingServices, { refund, payment }: Subject): RefundRequest {
+function describeRequest(context: BillingServices, { refund, payment }: Subject): RefundRequest {
 	return {
-		...attemptOf(refund),
+		...describeAttempt(refund),
 		amountMinor: refund.amount_minor,
 		currency: refund.currency,
-		callbackUrl: callbackUrl(context, payment.operator, refund.reference),
+		callbackUrl: formatCallbackUrl(context, payment.operator, refund.reference),
 		payment: {
 			reference: payment.reference,
 			operatorReference: payment.operator_reference,
@@ -92,20 +117,20 @@ function requestOf(context: BillingServices, { refund, payment }: Subject): Refu
 	};
 }
 
-async function submit(context: BillingJob, subject: Subject): Promise<number | null> {
+async function sendRefund(context: BillingJob, subject: Subject): Promise<number | null> {
 	const { clock, database } = context;
 	const { refund, payment, adapter } = subject;
 	const sending = { submit_state: 'submitting', submitted_at: clock.now() } as const;
 	// A person has ended it, or a late answer says that the operator has it.
-	if (!(await setSubmit(context, refund, sending, 'created'))) return clock.now();
-	const outcome = await adapter.refund(requestOf(context, subject));
+	if (!(await changeSubmit(context, refund, sending, 'created'))) return clock.now();
+	const outcome = await adapter.refund(describeRequest(context, subject));
 	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
 	if (outcome.kind === 'refused') return handleRefusal(context, subject, outcome);
 	const firstReadAt = clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
-	if (outcome.kind === 'uncertain') await setSubmit(context, refund, { submit_state: 'uncertain' });
+	if (outcome.kind === 'uncertain') await changeSubmit(context, refund, { submit_state: 'uncertain' });
 	else {
 		// Some operators name the refund in this answer only, and no status read can ask for it without its name.
-		await store.changeRefund(
+		await changeRefund(
 			database.unfenced.db,
 			{ id: refund.id },
 			{
@@ -128,10 +153,10 @@ async function handleRefusal(
 	const detail = redactMessage(message, payment.phone);
 	if (retryable) {
 		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
-		await setSubmit(context, refund, back, 'submitting');
+		await changeSubmit(context, refund, back, 'submitting');
 		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail });
 	}
-	await setSubmit(context, refund, { submit_state: 'uncertain' }, 'submitting');
+	await changeSubmit(context, refund, { submit_state: 'uncertain' }, 'submitting');
 	const mayBeThere = refund.submitted_at !== null && !(await neverArrived(context, subject));
 	if (mayBeThere) return pollLater(context, subject);
 	await finish(context, refund, 'failed', 'refund_refused', detail);
@@ -145,13 +170,13 @@ async function neverArrived(context: BillingJob, subject: Subject): Promise<bool
 }
 
 const readStatus = (context: BillingServices, subject: Subject): Promise<StatusOutcome> =>
-	subject.adapter.readRefund(requestOf(context, subject));
+	subject.adapter.readRefund(describeRequest(context, subject));
 
 /** Reads a refund for a person. Returns null if no read can tell. */
 export async function readRefund(
 	context: BillingServices,
-	refund: store.RefundRow,
-	payment: store.PaymentRow
+	refund: RefundRow,
+	payment: PaymentRow
 ): Promise<StatusOutcome | null> {
 	const adapter = context.operators.find(payment.operator);
 	if (!adapter || !isRefunding(adapter) || refund.submitted_at === null) return null;
@@ -160,21 +185,21 @@ export async function readRefund(
 	return isUnreported ? null : outcome;
 }
 
-async function read(context: BillingJob, subject: Subject): Promise<number | null> {
+async function followRefund(context: BillingJob, subject: Subject): Promise<number | null> {
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
 	if (refund.submit_state === 'submitting') {
 		const age = clock.now() - (refund.submitted_at ?? refund.updated_at);
 		if (age <= SUBMITTING_MAX_MS) return clock.now() + RETRY_MS;
-		await setSubmit(context, refund, { submit_state: 'uncertain' });
+		await changeSubmit(context, refund, { submit_state: 'uncertain' });
 		return clock.now();
 	}
 	const outcome = await readStatus(context, subject);
 	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
-	const message = { kind: 'refund', outcome: outcome.kind, raw: rawOf(outcome) } as const;
+	const message = { kind: 'refund', outcome: outcome.kind, raw: formatRaw(outcome) } as const;
 	await keepMessage(context, payment, message, true);
 	if (outcome.kind === 'succeeded') {
-		const detail = differenceOf(refund, outcome);
+		const detail = formatDifference(refund, outcome);
 		await finish(context, refund, 'succeeded', detail === null ? null : 'amount_mismatch', detail);
 		return null;
 	}
@@ -185,19 +210,19 @@ async function read(context: BillingJob, subject: Subject): Promise<number | nul
 	if (outcome.kind === 'unreadable' || outcome.kind === 'contradiction') {
 		// No status read can tell, and sending it again could refund twice.
 		const detail = outcome.kind === 'unreadable' ? outcome.cause : outcome.message;
-		await openReview(context, payment, detail);
+		await askPerson(context, payment, detail);
 	}
 	if (outcome.kind !== 'not_found') return pollLater(context, subject);
 	if (refund.submit_state === 'uncertain' && adapter.capabilities.resubmitSameReferenceSafe) {
-		await setSubmit(context, refund, { submit_state: 'created' }, 'uncertain');
+		await changeSubmit(context, refund, { submit_state: 'created' }, 'uncertain');
 	}
 	const review = { reviewAfterMs: WAITING_MS, detail: 'the operator does not know the refund' };
 	return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject, review));
 }
 
 /** Returns how the money that went back differs from the refund; null if it does not, or is not reported. */
-function differenceOf(
-	{ amount_minor, currency }: store.RefundRow,
+function formatDifference(
+	{ amount_minor, currency }: RefundRow,
 	{ amountMinor, currency: returned }: Pick<Succeeded, 'amountMinor' | 'currency'>
 ): string | null {
 	const minor = amountMinor ?? amount_minor;
@@ -214,34 +239,32 @@ async function pollLater(
 	const { clock, config } = context;
 	const ageMs = Math.max(0, clock.now() - refund.created_at);
 	if (ageMs > (review?.reviewAfterMs ?? config.reconcileMs)) {
-		await openReview(context, payment, review?.detail);
+		await askPerson(context, payment, review?.detail);
 	}
-	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false });
+	return clock.now() + computePollDelayMs({ ageMs, uncertain: false, hasFailed: false });
 }
 
 /** @param state only in this state */
-const setSubmit = (
+const changeSubmit = (
 	{ clock, database }: BillingJob,
-	{ id }: store.RefundRow,
-	to: Parameters<typeof store.changeRefund>[2],
-	state?: store.RefundRow['submit_state']
+	{ id }: RefundRow,
+	to: Parameters<typeof changeRefund>[2],
+	state?: RefundRow['submit_state']
 ): Promise<boolean> =>
-	database.write((trx) =>
-		store.changeRefund(trx, { id, submit_state: state }, { ...to, updated_at: clock.now() })
-	);
+	database.write((trx) => changeRefund(trx, { id, submit_state: state }, { ...to, updated_at: clock.now() }));
 
 async function finish(
 	context: BillingJob,
-	refund: store.RefundRow,
+	refund: RefundRow,
 	status: 'succeeded' | 'failed',
 	review: ReviewReason | null,
 	detail: string | null = null
 ): Promise<void> {
-	const { database, clock, audit, reviews } = context;
+	const { database, clock, audit } = context;
 	await database.transact(async (trx) => {
 		const now = clock.now();
-		if (!(await store.changeRefund(trx, { id: refund.id }, { status, updated_at: now }))) return;
-		const payment = await store.change(
+		if (!(await changeRefund(trx, { id: refund.id }, { status, updated_at: now }))) return;
+		const payment = await changePayment(
 			trx,
 			{ id: refund.payment_id, status: ['refund_pending'] },
 			status === 'succeeded'
@@ -250,7 +273,7 @@ async function finish(
 		);
 		if (payment && status === 'succeeded')
 			await recordPaymentEvent(context, trx, 'payment.refunded', payment);
-		if (review !== null) await reviews.open(trx, refund.payment_id, review, detail || null);
+		if (review !== null) await openReview(context, trx, refund.payment_id, review, detail || null);
 		await reviewFailedRefund(context, trx, refund.id);
 		await audit.record(trx, {
 			actor: 'refunds',
@@ -271,13 +294,13 @@ export type RefundReason = UnappliedReason | 'amount_mismatch' | 'admin';
 export async function startRefund(
 	context: BillingServices,
 	trx: Tx,
-	payment: store.PaymentRow,
+	payment: PaymentRow,
 	reason: RefundReason,
 	from: 'success' | 'refund_failed' = 'success'
-): Promise<store.RefundRow> {
+): Promise<RefundRow> {
 	const now = context.clock.now();
-	const earlier = await store.refundsOf(trx, payment.id);
-	const refund = await store.insertRefund(trx, {
+	const earlier = await findRefunds(trx, payment.id);
+	const refund = await insertRefund(trx, {
 		payment_id: payment.id,
 		reference: refundReference(payment.reference, earlier.length + 1),
 		// Refund the amount taken, even if it is not the amount requested.
@@ -290,13 +313,13 @@ export async function startRefund(
 		updated_at: now
 	});
 	const to = { status: 'refund_pending', refund_reason: reason, updated_at: now } as const;
-	const changed = await store.change(trx, { id: payment.id, status: [from] }, to);
+	const changed = await changePayment(trx, { id: payment.id, status: [from] }, to);
 	if (!changed) throw new Error(`Payment ${payment.id} is not ${from}, so it cannot be refunded`);
 	if (reason === 'amount_mismatch' && from === 'success') {
 		const taken = formatMinor(refund.amount_minor, refund.currency, 'en');
 		const requested = formatMinor(payment.amount_minor, payment.currency, 'en');
 		const detail = `taken ${taken}, requested ${requested}`;
-		await context.reviews.open(trx, payment.id, reason, detail);
+		await openReview(context, trx, payment.id, reason, detail);
 	}
 	await context.jobs.schedule(trx, REFUND_JOB, refund.id, now);
 	return refund;
@@ -308,9 +331,9 @@ export async function startRefund(
  */
 export async function refundUnprovisioned(context: BillingServices, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
-	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
+	const payment = await changePayment(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
 	if (!payment) {
-		const { refund_reason: reason } = await store.findOrThrow(trx, id);
+		const { refund_reason: reason } = await findPaymentOrThrow(trx, id);
 		if (reason === 'admin') return;
 		throw new Error(`Payment ${id} is not one that bought anything`);
 	}
@@ -330,7 +353,7 @@ export async function refundUnprovisioned(context: BillingServices, trx: Tx, id:
  * payment changes nothing. The operator's result follows as for every refund.
  * @returns `time_added`: paid time follows in the pass, and ending this one would end it too; `not_possible`: the money is
  * already going back, bought nothing, or the operator cannot refund. Then nothing changes.
- * @throws AppError `session_not_found`, also for a session at another owner's router
+ * @throws Refused `session_not_found`, also for a session at another owner's router
  */
 export async function refundForOwner(
 	context: BillingContext,
@@ -338,10 +361,10 @@ export async function refundForOwner(
 	sessionId: number,
 	{ by, note }: Author
 ): Promise<'started' | 'time_added' | 'not_possible'> {
-	const { database, sessions, audit } = context;
+	const { database, audit } = context;
 	return database.transact(async (trx) => {
-		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
-		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
+		const session = await findSessionAtOwner(context, trx, accountId, sessionId);
+		const payment = session.payment_id === null ? undefined : await findPayment(trx, session.payment_id);
 		if (!payment) return 'not_possible';
 		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';
 		if (payment.refund_reason === 'admin' && isStarted) return 'started';
@@ -372,7 +395,7 @@ export async function refundForOwner(
  * it bought. A second call of the same person changes nothing.
  * @returns `time_added` as `refundForOwner`; `not_possible`: the operator returns it, it is not owed, or somebody else has
  * recorded it
- * @throws AppError `session_not_found`, also for a session at another owner's router
+ * @throws Refused `session_not_found`, also for a session at another owner's router
  */
 export async function recordRefundForOwner(
 	context: BillingContext,
@@ -380,10 +403,10 @@ export async function recordRefundForOwner(
 	{ sessionId, paymentId }: { sessionId: number; paymentId: number },
 	author: Author
 ): Promise<'recorded' | 'time_added' | 'not_possible'> {
-	const { audit, database, sessions } = context;
+	const { audit, database } = context;
 	return database.transact(async (trx) => {
-		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
-		const payment = await store.find(trx, paymentId);
+		const session = await findSessionAtOwner(context, trx, accountId, sessionId);
+		const payment = await findPayment(trx, paymentId);
 		if (payment?.session_id !== sessionId) return 'not_possible';
 		const isRecorded = (await audit.ofPayment(trx, paymentId)).some(
 			({ action, actor }) => action === REFUND_BY_HAND && actor === author.by
@@ -400,10 +423,20 @@ export async function recordRefundForOwner(
 /** In the audit log. */
 const REFUND_BY_HAND = 'refund.by_hand';
 
+/** Whether the operator of a payment can return its money. */
+export async function canRefund(
+	{ operators }: Pick<BillingContext, 'operators'>,
+	queries: Queries,
+	id: number
+): Promise<boolean> {
+	const { operator } = await findPaymentOrThrow(queries, id);
+	return operators.find(operator)?.refund !== undefined;
+}
+
 /** Whether a person may refund it: it bought time, its operator can return the money, and its number is still stored. */
 export const isRefundable = (
 	{ operators }: Pick<BillingContext, 'operators'>,
-	payment: Pick<store.PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
+	payment: Pick<PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
 ): boolean =>
 	payment.status === 'success' &&
 	payment.applied === 1 &&
@@ -413,15 +446,15 @@ export const isRefundable = (
 /** Whether a person may record that the money went back in another way: the operator cannot return it, or did not. */
 export const takesRefundByHand = (
 	context: Pick<BillingContext, 'operators'>,
-	payment: Pick<store.PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
+	payment: Pick<PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
 ): boolean =>
 	payment.status === 'refund_failed' ||
 	(payment.status === 'success' && payment.applied === 1 && !isRefundable(context, payment));
 
 /** Whether a person has recorded that the money went back in another way. */
 export const isRefundedByHand = (
-	{ status }: Pick<store.PaymentRow, 'status'>,
-	refunds: readonly Pick<store.RefundRow, 'status'>[]
+	{ status }: Pick<PaymentRow, 'status'>,
+	refunds: readonly Pick<RefundRow, 'status'>[]
 ): boolean => status === 'refunded' && refunds.every((refund) => refund.status !== 'succeeded');
 
 /**
@@ -429,14 +462,14 @@ export const isRefundedByHand = (
  * @returns why it must not end; null if it is over
  */
 export async function endForRefund(
-	{ sessions }: Pick<BillingContext, 'sessions'>,
+	context: SessionServices,
 	trx: Tx,
 	session: SessionRow
 ): Promise<'time_added' | 'not_possible' | null> {
 	if (session.status === 'active') {
-		if ((await sessions.laterInPass(trx, session)).length > 0) return 'time_added';
-		await sessions.endRefunded(trx, session);
-	} else if (session.status === 'expired') await sessions.endExtraTime(trx, session);
+		if ((await findLaterSessions(trx, session)).length > 0) return 'time_added';
+		await endRefunded(context, trx, session);
+	} else if (session.status === 'expired') await endExtraTime(context, trx, session);
 	else if (session.status !== 'ended') return 'not_possible';
 	return null;
 }
@@ -445,19 +478,19 @@ export async function endForRefund(
 export async function recordRefundByHand(
 	context: BillingContext,
 	trx: Tx,
-	{ id, status, refund_reason, session_id }: store.PaymentRow,
+	{ id, status, refund_reason, session_id }: PaymentRow,
 	{ by, note, transaction = null }: Author & { transaction?: string | null }
 ): Promise<void> {
 	const now = context.clock.now();
-	const refunded = await store.change(
+	const refunded = await changePayment(
 		trx,
 		{ id, status: [status] },
 		{ status: 'refunded', refund_reason: refund_reason ?? 'admin', refunded_at: now, updated_at: now }
 	);
 	if (!refunded) throw new Error(`Payment ${id} changed inside its own transaction`);
 	await recordPaymentEvent(context, trx, 'payment.refunded', refunded);
-	await context.reviews.closeAboutRefund(trx, id, { by, note, decision: 'refunded' });
-	const { router_id } = await context.sessions.findOrThrow(trx, session_id);
+	await closeRefundReviews(context, trx, id, { by, note, decision: 'refunded' });
+	const { router_id } = await findSessionOrThrow(trx, session_id);
 	await context.audit.record(trx, {
 		actor: by,
 		reason: note,
@@ -467,3 +500,42 @@ export async function recordRefundByHand(
 		after: { router_id, status: 'refunded', transaction }
 	});
 }
+
+/**
+ * Opens a review if a callback called a failed refund successful: a person may return the money, too. Called
+ * after the failure and after the claim is stored, so that one of the two sees the other.
+ */
+export async function reviewFailedRefund(
+	context: Pick<Base, 'clock' | 'log'>,
+	queries: Queries,
+	refundId: number
+): Promise<void> {
+	const refund = await findRefund(queries, refundId);
+	if (refund?.status !== 'failed' || !claimsSuccess(refund)) return;
+	const detail = `a callback says that refund ${refund.reference} succeeded; here it failed`;
+	await openReview(context, queries, refund.payment_id, 'contradiction', detail);
+}
+
+export const findRefunds = (queries: Queries, paymentId: number) =>
+	queries.selectFrom('refunds').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute();
+
+const insertRefund = (queries: Queries, refund: Insertable<RefundsTable>) =>
+	queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
+
+export const findRefund = (queries: Reads, id: number) => findById(queries, 'refunds', id);
+
+/** Changes a pending refund. Returns false if it has left the given state. */
+export const changeRefund = (
+	queries: Queries,
+	{
+		id,
+		...seen
+	}: { id: number } & { [Field in 'submit_state' | 'submitted_at']?: RefundRow[Field] | undefined },
+	to: Updateable<RefundsTable>
+): Promise<boolean> =>
+	isChanged(
+		queries
+			.updateTable('refunds')
+			.set(to)
+			.where(({ and }) => and({ id, status: 'pending', ...withoutNulls(seen) }))
+	);

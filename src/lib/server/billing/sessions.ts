@@ -1,125 +1,63 @@
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
+import { type Selectable, type Updateable, sql } from 'kysely';
+import { toMajor } from '#lib/domain/money.ts';
+import { dataLeft, dataMb, limitsOf } from '#lib/domain/offers.ts';
+import { type WifiSecurity, asksUserName, endsByItself, loginUser, wifiQrText } from '#lib/domain/wifi.ts';
 import type { Caller } from '../accounts/accounts.ts';
-import { binder } from '../platform/bind.ts';
-import { activate, startTime } from './activate.ts';
-import {
-	applyDueChange,
-	cancelUnconfirmed,
-	cancelWaiting,
-	current,
-	endAtDataLimit,
-	endExtraTime,
-	endForOwner,
-	endRefunded,
-	endSession,
-	extraTimeUntil,
-	findOrThrow,
-	giveExtraTime,
-	isDue,
-	recordEvent,
-	runSessionJob,
-	shownSession
-} from './session-states.ts';
-import * as store from './session-store.ts';
-import type { OwnerRow, SessionRow } from './session-store.ts';
 import type { Base } from '../base.ts';
-import type { PassRow, Passes } from '../passes/passes.ts';
-import { fenceHandlers } from '../jobs.ts';
-import type { Events } from '../events.ts';
-import type { Offer } from '../routers/offers.ts';
+import type { SessionBody } from '../contract/session.ts';
+import type { Queries, Reads, Tx } from '../db/database.ts';
+import { exists, findById } from '../db/queries.ts';
+import type { SessionsTable } from '../db/schema.ts';
+import type { EventType, Events } from '../events.ts';
+import type { Fenced } from '../jobs.ts';
 import {
-	type RouterRow,
+	type PassRow,
+	addTerms,
+	createPass,
+	eraseIfOver,
+	findPassOrThrow,
+	isPassOpen,
+	reduceDataLimit,
+	setActivationDeadline,
+	setPassTime,
+	shortenPass
+} from '../passes.ts';
+import { isoTime } from '../platform/clock.ts';
+import { Refused } from '../platform/errors.ts';
+import {
 	type Routers,
 	findRouterOrThrow,
-	findVisibleRouter,
-	listPaymentMethods,
-	listRouterOffers,
-	openNetworkPassword,
-	sells
+	lacksNetworkPassword,
+	takesLatePayment
 } from '../routers/routers.ts';
-import { type Operators, operatorForPayment } from './operators/registry.ts';
-import { DAY_MS, durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/time.ts';
-import { findPaymentMethod } from '#lib/domain/payment-methods.ts';
-import { maskPhone, parseMobile } from '#lib/domain/phone.ts';
-import type { OwnerUserBody } from '../contract/owner.ts';
-import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
-import { AppError, validationFailed } from '../platform/errors.ts';
-import { priceForSeconds, toMajor } from '#lib/domain/money.ts';
-import { type Limit, cheapestUnlimited, dataMb, fitsPass, limitsOf } from '#lib/domain/offers.ts';
-import { cutPage } from '../db/queries.ts';
-import { type WifiSecurity, asksUserName, endsByItself, loginUser, wifiQrText } from '#lib/domain/wifi.ts';
-import { isoTime } from '../platform/clock.ts';
-
-export type { UnappliedReason } from './activate.ts';
-export type { SessionRow } from './session-store.ts';
+import type { Operators } from './operators/registry.ts';
 
 /**
  * Sessions: purchases of time on a router.
  *
  * States:
  *
- *   pending_payment -> activating        a payment succeeded (activate)
- *   activating -> active                 the time starts (activate), mostly in the same transaction
- *   activating -> cancelled              no gateway confirmed it in time (end-session); refunded
- *   active -> cancelled                  no gateway learnt of time that started unconfirmed (end-session); refunded
- *   pending_payment -> cancelled         DELETE, or not paid in time (transition)
- *   cancelled(payment_timeout) -> activating   a success within the grace period (activate)
- *   active -> expired                    the clock
- *   active -> ended                      DELETE, its data is used, or its owner ends or refunds it (end-session)
+ *   pending_payment -> activating              a payment succeeded
+ *   activating -> active                       the time starts, mostly in the same transaction
+ *   activating -> cancelled                    no gateway confirmed it in time; refunded
+ *   active -> cancelled                        no gateway learnt of time that started unconfirmed; refunded
+ *   pending_payment -> cancelled               DELETE, or not paid in time
+ *   cancelled(payment_timeout) -> activating   a success within the grace period
+ *   active -> expired                          the clock
+ *   active -> ended                            DELETE, its data is used, or its owner ends or refunds it
  *
  * Guarantees: a change applies only if the row is still in the state where it starts. Its event shares the
  * transaction. Sessions of one pass follow each other without a gap, except for extra time after the last one's end:
  * that opens the pass again and changes no session.
  */
-export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(context: SessionsContext) {
-	const { clock } = context;
-	const bind = binder(context);
-	return {
-		create: bind(createSession),
-		read: bind(readSession),
-		end: async (caller: Caller, id: number, onlyStatus?: store.SessionStatus) =>
-			shownSession(context, context.database.db, await endSession(context, caller, id, onlyStatus)),
-		endForOwner: bind(endForOwner),
-		giveExtraTime: bind(giveExtraTime),
-		extraTimeMs: store.extraTimeMs,
-		extraTimeUntil: bind(extraTimeUntil),
-		endExtraTime: bind(endExtraTime),
-		readExtended: bind(readExtended),
-		sessionAtOwner: bind(sessionAtOwner),
-		endRefunded: bind(endRefunded),
-		list: bind(listSessions),
-		listForOwner: bind(listForOwner),
-		countForOwner: bind(countForOwner),
-		findOrThrow,
-		current: bind(current),
-		activeOf: store.activeOf,
-		laterInPass: store.laterInPass,
-		isPaying: store.isPaying,
-		/** Returns the caller's own session after due changes; null for others. */
-		async ownCurrent(trx: Tx, caller: Caller, id: number): Promise<store.SessionRow | null> {
-			const row = await store.find(trx, id);
-			return row?.account_id === caller.accountId ? applyDueChange(context, trx, row) : null;
-		},
-		async notePayment(trx: Tx, id: number, paymentId: number): Promise<void> {
-			const from = { id, status: 'pending_payment' } as const;
-			await store.change(trx, from, { payment_id: paymentId, updated_at: clock.now() });
-		},
-		activate: bind(activate),
-		startTime: bind(startTime),
-		cancelWaiting: bind(cancelWaiting),
-		endAtDataLimit: bind(endAtDataLimit),
-		cancelUnconfirmed: bind(cancelUnconfirmed),
-		jobs: fenceHandlers(context, { [SESSION_END_JOB]: runSessionJob })
-	};
-}
+export type SessionRow = Selectable<SessionsTable>;
+export type SessionStatus = SessionRow['status'];
 
 export interface SessionsContext extends Base {
 	events: Events;
 	routers: Routers;
 	operators: Operators;
-	passes: Passes;
 	provisioning: Provisioning;
 	gateways: {
 		/** Whether another account has registered all access points of the router, so that no device can sign in. */
@@ -152,308 +90,424 @@ export const SESSION_END_JOB = 'session.settle';
 /** Stores a response in the transaction of its effect. `status` replaces the route's own. */
 export type RememberBody<T> = (trx: Tx, body: T, status?: 200 | 201) => Promise<void>;
 
-/** Orders time; charges nothing. @throws AppError, see api/sessions.ts */
-const createSession = (
-	context: SessionsContext,
-	caller: Caller,
-	order: SessionCreationBody,
-	remember?: RememberBody<SessionBody>
-): Promise<SessionBody> =>
-	context.database.transact(async (trx) => {
-		const { clock, config, gateways, jobs, routers, operators, passes } = context;
-		const router = await findVisibleRouter(trx, caller, order.router_id);
-		const extended = await extendedSession(context, trx, caller, order);
-		const methods = listPaymentMethods(routers, router);
-		const { phone, method } = checkOrder(context, order, router, methods);
-		if (!extended && (await gateways.sellsNowhere(trx, router.id))) {
-			throw new AppError(
-				'router_unavailable',
-				'The access points of the router are claimed by two accounts.'
-			);
-		}
-		const pass = extended?.pass_id ? await passes.findOrThrow(trx, extended.pass_id) : null;
-		const terms = agreedTerms(routers, router, order, pass);
-		const { currency } = router;
-		const amountMinor = terms.amount_minor;
-		operatorForPayment(operators, { method, phone, amountMinor, currency }, methods);
-		const now = clock.now();
-		const created = await store.insert(trx, {
-			account_id: caller.accountId,
-			router_id: router.id,
-			status: 'pending_payment',
-			duration: order.duration,
-			duration_seconds: durationSeconds(order.duration),
-			payment_method: method,
-			phone,
-			...terms,
-			currency,
-			ssid: router.ssid,
-			access_kind: router.access_kind,
-			...(extended && { extends_session_id: extended.id, pass_id: extended.pass_id }),
-			payment_due_at: now + config.sessionPaymentMs,
-			created_at: now,
-			updated_at: now
-		});
-		await jobs.schedule(trx, SESSION_END_JOB, created.id, created.payment_due_at);
-		await recordEvent(context, trx, 'session.created', created);
-		const body = sessionBody(created, pass, now, null);
-		await remember?.(trx, body);
-		return body;
-	}, LIMIT_CONCURRENCY);
-
-/** Only the buyer may extend a session: added time has the same password. */
-async function extendedSession(
-	{ clock }: SessionsContext,
-	trx: Tx,
-	caller: Caller,
-	{ extends_session_id: id, router_id: routerId }: SessionCreationBody
-): Promise<store.SessionRow | undefined> {
-	if (id === undefined) return undefined;
-	const row = await store.find(trx, id);
-	if (!row || row.account_id !== caller.accountId) throw sessionNotFound();
-	const { status } = asOfNow(row, clock.now());
-	if (status === 'active' && row.router_id === routerId) return row;
-	const why =
-		status === 'active'
-			? `The session is on router ${row.router_id}.`
-			: `The session is ${status}; order time without extends_session_id.`;
-	throw new AppError('session_not_extendable', why, { extensions: { session_status: status } });
-}
-
-/** Checks an order; reports the first problem. Returns the payer's number in E.164, and the method. @throws AppError */
-function checkOrder(
-	{ clock, config }: SessionsContext,
-	order: SessionCreationBody,
-	router: RouterRow,
-	paymentMethods: string[]
-): { phone: string; method: string } {
-	if (!sells(router, config, clock.now())) {
-		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
-	}
-	const method = findPaymentMethod(order.payment_method, paymentMethods);
-	if (method === null) {
-		throw new AppError('payment_method_not_supported', `The router accepts ${paymentMethods.join(', ')}.`, {
-			extensions: { payment_methods: paymentMethods }
-		});
-	}
-	return { phone: mobileNumber(order.phone, config.defaultRegion), method };
-}
-
-/** @throws AppError `invalid_phone` */
-export function mobileNumber(text: string, region: string): string {
-	const phone = parseMobile(text, region);
-	if (phone === null) {
-		throw new AppError('invalid_phone', 'Use a mobile number with its country code, e.g. "+256772123456".');
-	}
-	return phone;
-}
-
-/** The price and the limits that a session keeps, whatever its router sells later. */
-type Terms = Pick<SessionRow, 'amount_minor' | 'offer_id' | 'offer_name' | Limit>;
+/** Reasons to refund a successful payment. */
+export type UnappliedReason =
+	'duplicate_payment' | 'session_cancelled' | 'late_payment' | 'provisioning_failed';
 
 /**
- * Finds what an order buys: the offer in `offer_id`; without one, the cheapest available offer of exactly this duration
- * that adds no limit; otherwise the time at the hourly price.
- * @param pass the pass that gets the time; null for a new one
- * @throws AppError `duration_not_allowed | duration_not_offered | offer_not_available | validation_failed`
+ * Buys a session's time. It starts now, at the end of its pass, or when a gateway confirms it. Returns null,
+ * or the reason to refund the payment.
  */
-function agreedTerms(
-	routers: Routers,
-	router: RouterRow,
-	order: Pick<SessionCreationBody, 'duration' | 'offer_id'>,
-	pass: PassRow | null
-): Terms {
-	const seconds = durationSeconds(order.duration);
-	const refuseFor = (problem: string | null) => {
-		if (problem === null) return;
-		const { min_duration, max_duration } = router;
-		throw new AppError('duration_not_allowed', problem, { extensions: { min_duration, max_duration } });
+export async function activateSession(
+	context: SessionServices,
+	trx: Tx,
+	id: number,
+	paymentId: number
+): Promise<UnappliedReason | null> {
+	const row = await findCurrentSession(context, trx, id);
+	const refusal = await findReasonToRefund(context, trx, row);
+	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row.id, refusal);
+	if (refusal !== null) return refusal;
+	const from = {
+		id,
+		status: row.status,
+		...(row.status_reason !== null && { status_reason: row.status_reason })
 	};
-	refuseFor(durationProblem(router, order.duration));
-	const listed = listRouterOffers(routers, router);
-	const onSale = listed.filter(({ available }) => available).map(({ offer }) => offer);
-	const offer =
-		order.offer_id === undefined
-			? cheapestUnlimited(
-					onSale.filter((one) => pass === null || fitsPass(one, pass)),
-					{ seconds, maxDevices: router.max_devices },
-					({ price_minor: price }) => price
-				)
-			: chosenOffer(onSale, order.offer_id, seconds);
-	if (offer === null && router.hourly === 0) {
-		const durations = onSale.map(({ duration }) => duration).join(', ') || 'none is on sale now';
-		throw new AppError('duration_not_offered', `This router sells only its offers: ${durations}.`, {
-			extensions: { offers: listed.map(({ body }) => body) }
+	const paid = await changeSession(trx, from, {
+		status: 'activating',
+		status_reason: null,
+		payment_id: paymentId,
+		ended_at: null,
+		updated_at: context.clock.now()
+	});
+	if (!paid) return 'duplicate_payment';
+	await addToPass(context, trx, paid);
+	return null;
+}
+
+/** A timed-out session may still be bought within the grace period, if the router is open and responds. */
+async function findReasonToRefund(
+	{ clock, config }: SessionServices,
+	trx: Tx,
+	row: SessionRow
+): Promise<UnappliedReason | null> {
+	if (row.status !== 'pending_payment' && row.status !== 'cancelled') return 'duplicate_payment';
+	if (row.status === 'cancelled' && row.status_reason !== 'payment_timeout') return 'session_cancelled';
+	const router = await findRouterOrThrow(trx, row.router_id);
+	// The owner has changed the access since the order, and no password could let the buyer in.
+	if (lacksNetworkPassword(router, row.access_kind)) return 'provisioning_failed';
+	if (row.status === 'pending_payment') return null;
+	const now = clock.now();
+	const inGrace = row.ended_at !== null && now <= row.ended_at + config.latePaymentMs;
+	return inGrace && takesLatePayment(router, config, now) ? null : 'late_payment';
+}
+
+/** Adds a paid session to its pass, or begins a pass with it. */
+async function addToPass(context: SessionServices, trx: Tx, paid: SessionRow): Promise<void> {
+	const { provisioning } = context;
+	const open = await findPassToExtend(context, trx, paid);
+	const pass = open ?? (await createPass(context, trx, paid));
+	if (open) await addTerms(context, trx, open, paid);
+	else await moveToPass(trx, { passId: pass.id, sessionId: paid.id, replacesPassId: paid.pass_id });
+	// The pass still waits for its gateway: this session starts or is refunded with it.
+	if (pass.activating_until !== null) return provisioning.scheduleGatewayCalls(trx, pass.id);
+	const until = open ? null : await provisioning.requestGrants(trx, pass);
+	if (until === null) await startTime(context, trx, pass);
+	else await setActivationDeadline(context, trx, pass.id, until);
+}
+
+async function findPassToExtend(
+	{ clock }: SessionServices,
+	trx: Tx,
+	{ pass_id: passId }: SessionRow
+): Promise<PassRow | null> {
+	if (passId === null) return null;
+	const pass = await findPassOrThrow(trx, passId);
+	return isPassOpen(pass, clock.now()) ? pass : null;
+}
+
+/**
+ * Starts the time of a pass's paid sessions, one after the other: now, or at the end of a running pass.
+ *
+ * All time starts here, including late successes and added time. Payments that succeed at once add up,
+ * because transactions behave as if they ran one after the other.
+ * @param pass as read in this transaction: another read would add conflicts on PostgreSQL
+ * @returns false if no paid session waits
+ */
+export async function startTime(context: SessionServices, trx: Tx, pass: PassRow): Promise<boolean> {
+	const { clock, jobs, provisioning } = context;
+	const now = clock.now();
+	const isRunning = pass.ends_at !== null && pass.ends_at > now;
+	const startsAt = isRunning && pass.starts_at !== null ? pass.starts_at : now;
+	let endsAt = isRunning && pass.ends_at !== null ? pass.ends_at : now;
+	const waiting = await findSessionsOfPass(trx, pass.id, 'activating');
+	for (const { id, duration_seconds: seconds } of waiting) {
+		const from = endsAt;
+		endsAt += seconds * 1000;
+		const to = { status: 'active', starts_at: from, expires_at: endsAt } as const;
+		await transition(context, trx, { id, status: 'activating' }, to);
+		await jobs.schedule(trx, SESSION_END_JOB, id, endsAt);
+		if (from !== startsAt) await provisioning.scheduleUnconfirmedCheck(trx, id, from);
+	}
+	if (waiting.length === 0) return false;
+	await setPassTime(context, trx, pass.id, { startsAt, endsAt });
+	await provisioning.scheduleGatewayCalls(trx, pass.id);
+	return true;
+}
+
+export async function findSessionOrThrow(queries: Reads, id: number): Promise<SessionRow> {
+	const row = await findSession(queries, id);
+	if (!row) throw new Error(`Session ${id} is gone`);
+	return row;
+}
+
+export async function findSessionBody({ clock }: Pick<Base, 'clock'>, queries: Queries, row: SessionRow) {
+	const pass = row.pass_id === null ? null : await findPassOrThrow(queries, row.pass_id);
+	return describeSession(row, pass, clock.now(), null);
+}
+
+export async function recordEvent(context: SessionServices, trx: Tx, type: EventType, row: SessionRow) {
+	await context.events.record(trx, {
+		type,
+		accountId: row.account_id,
+		routerId: row.router_id,
+		sessionId: row.id,
+		paymentId: row.payment_id,
+		// JSON omits undefined members: events carry no password, not even null.
+		data: { ...(await findSessionBody(context, trx, row)), password: undefined }
+	});
+}
+
+/** Changes a session and records the event. Returns undefined if the session left `from` meanwhile. */
+async function transition(
+	context: SessionServices,
+	trx: Tx,
+	from: Parameters<typeof changeSession>[1],
+	to: Parameters<typeof changeSession>[2] & { status: 'active' | 'cancelled' | 'ended' | 'expired' }
+): Promise<SessionRow | undefined> {
+	const row = await changeSession(trx, from, { updated_at: context.clock.now(), ...to });
+	const event = `session.${to.status === 'active' ? 'activated' : to.status}` as const;
+	if (row) await recordEvent(context, trx, event, row);
+	return row;
+}
+
+export const isDue = (row: SessionRow, now: number): boolean =>
+	(row.status === 'active' && row.expires_at !== null && row.expires_at <= now) ||
+	(row.status === 'pending_payment' && row.payment_due_at <= now);
+
+/** Returns a session after due changes. */
+export const findCurrentSession = async (
+	context: SessionServices,
+	trx: Tx,
+	id: number
+): Promise<SessionRow> => applyDueChange(context, trx, await findSessionOrThrow(trx, id));
+
+/** Applies a due change. Returns the session, changed or not. */
+export async function applyDueChange(
+	context: SessionServices,
+	trx: Tx,
+	row: SessionRow
+): Promise<SessionRow> {
+	if (!isDue(row, context.clock.now())) return row;
+	const changed = row.status === 'active' ? expire(context, trx, row) : timeOut(context, trx, row);
+	return (await changed) ?? row;
+}
+
+async function expire(context: SessionServices, trx: Tx, row: SessionRow) {
+	const to = { status: 'expired', ended_at: row.expires_at } as const;
+	const expired = await transition(context, trx, { id: row.id, status: 'active' }, to);
+	if (expired?.pass_id != null) await closeIfOver(context, trx, expired.pass_id);
+	return expired;
+}
+
+async function closeIfOver(context: SessionServices, trx: Tx, passId: number) {
+	await eraseIfOver(context, trx, passId);
+	await context.provisioning.scheduleGatewayCalls(trx, passId);
+}
+
+/** Returns the end of extra time that runs after a session's own (ms since the epoch); null if none does. */
+export async function findExtraTimeEnd(
+	{ clock }: Pick<Base, 'clock'>,
+	queries: Queries,
+	row: Pick<SessionRow, 'id' | 'status' | 'ended_at' | 'pass_id'>
+): Promise<number | null> {
+	if (row.status !== 'expired' || row.pass_id === null) return null;
+	if (!(await hasTimeAfterEnd(queries, row))) return null;
+	// Paid time runs again, so the pass is not over after it.
+	if ((await findActiveSessions(queries, row.pass_id)).length > 0) return null;
+	const pass = await findPassOrThrow(queries, row.pass_id);
+	return isPassOpen(pass, clock.now()) ? pass.ends_at : null;
+}
+
+async function timeOut(context: SessionServices, trx: Tx, row: SessionRow) {
+	const payments = await sumOpenPayments(trx, row.id);
+	if (payments.pending > 0) return undefined;
+	// The grace period of a late payment counts from this instant, however late this runs.
+	const endedAt = Math.max(row.payment_due_at, payments.expiry ?? 0);
+	if (endedAt > context.clock.now()) return undefined;
+	const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: endedAt } as const;
+	return transition(context, trx, { id: row.id, status: 'pending_payment' }, to);
+}
+
+/** Checks a session with an open payment again after this time. */
+const CANCEL_AGAIN_MS = 30_000;
+
+/** Handles SESSION_END_JOB. @returns when to run again, or null if the session and its extra time are over */
+export async function runSessionJob(
+	{ database, ...context }: Fenced<SessionsContext>,
+	id: number
+): Promise<number | null> {
+	const { row, extraUntil } = await database.transact(async (trx) => {
+		const before = await findSessionOrThrow(trx, id);
+		const row = await applyDueChange(context, trx, before);
+		// It ended before, so this is the end of extra time.
+		if (before.ended_at !== null && before.pass_id !== null) await closeIfOver(context, trx, before.pass_id);
+		return { row, extraUntil: await findExtraTimeEnd(context, trx, row) };
+	});
+	if (row.status === 'active') return row.expires_at;
+	if (row.status !== 'pending_payment') return extraUntil;
+	return Math.max(row.payment_due_at, context.clock.now() + CANCEL_AGAIN_MS);
+}
+
+/**
+ * Ends an active session and those that follow it in its pass, or cancels an unpaid one.
+ * @param onlyStatus acts only in this status. `pending_payment` includes a timed-out session: its late
+ * payment is then refunded, without a second event.
+ * @throws Refused `session_not_found`, `session_not_active`
+ */
+export async function endOrCancelSession(
+	context: SessionsContext,
+	caller: Caller,
+	id: number,
+	onlyStatus?: SessionStatus
+): Promise<SessionBody> {
+	const { database } = context;
+	const ended = await database.transact(async (trx) => {
+		const row = await applyDueChange(context, trx, await findVisibleSession(trx, caller, id));
+		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
+		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
+		const changed = isWanted ? await endOrCancelNow(context, trx, row, reason) : undefined;
+		if (changed) return changed;
+		const refused = onlyStatus === 'pending_payment' ? await refuseLatePayment(context, trx, row) : null;
+		if (refused) return refused;
+		throw new Refused('session_not_active', `The session is ${row.status}; there is nothing to end.`, {
+			extensions: { session_status: row.status }
 		});
-	}
-	if (offer === null) refuseFor(hourlyProblem(router, order.duration));
-	const terms = termsOf(offer, router, seconds);
-	if (pass && !fitsPass(terms, pass)) {
-		const detail = 'Time can only be added with the same speed, and with or without a data limit as before.';
-		throw new AppError('offer_not_available', detail);
-	}
-	return terms;
+	});
+	return findSessionBody(context, database.db, ended);
 }
 
-function chosenOffer(onSale: readonly Offer[], id: number, seconds: number): Offer {
-	const offer = onSale.find((one) => one.id === id);
-	if (!offer) throw new AppError('offer_not_available', 'The router has no offer with this id on sale now.');
-	if (durationSeconds(offer.duration) === seconds) return offer;
-	const detail = `The offer has the duration "${offer.duration}".`;
-	throw validationFailed([{ in: 'body', pointer: '/duration', code: 'out_of_range', detail }]);
+async function endOrCancelNow(context: SessionServices, trx: Tx, row: SessionRow, reason: string) {
+	if (row.status === 'active') return endTime(context, trx, row, reason);
+	if (row.status === 'pending_payment') return cancelUnpaid(context, trx, row.id, 'client_cancelled');
+	return undefined;
 }
 
-const termsOf = (offer: Offer | null, router: RouterRow, seconds: number): Terms => ({
-	amount_minor: offer?.price_minor ?? priceForSeconds(router.price_minor, seconds),
-	offer_id: offer?.id ?? null,
-	offer_name: offer?.name ?? null,
-	...limitsOf(offer ?? {}),
-	max_devices: offer?.max_devices ?? router.max_devices
-});
+/**
+ * Ends the running time of a session at a router of this owner, also extra time after its end, and the time that follows
+ * it in its pass. Refunds nothing.
+ * @returns false if no time runs; then nothing changes
+ * @throws Refused `session_not_found`, also for a session at another owner's router
+ */
+export const endSessionForOwner = (
+	context: SessionsContext,
+	accountId: number,
+	id: number,
+	{ by, note }: { by: string; note: string }
+): Promise<boolean> =>
+	context.database.transact(async (trx) => {
+		const row = await findSessionAtOwner(context, trx, accountId, id);
+		const isActive = row.status === 'active';
+		const until = isActive ? row.expires_at : await findExtraTimeEnd(context, trx, row);
+		if (until === null) return false;
+		if (isActive) await endTime(context, trx, row, 'admin_ended');
+		else await endExtraTime(context, trx, row);
+		await context.audit.record(trx, {
+			actor: by,
+			action: 'session.ended',
+			paymentId: row.payment_id,
+			reason: note,
+			before: { session: id, expires_at: until },
+			after: { session: id, expires_at: context.clock.now() }
+		});
+		return true;
+	});
 
-export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
+/** Ends the time of a refunded session and takes back its data. No paid time may follow it in its pass. */
+export async function endRefunded(context: SessionServices, trx: Tx, row: SessionRow): Promise<void> {
+	await endTime(context, trx, row, 'refunded');
+	if (row.pass_id !== null) await takeDataBack(context, trx, row.pass_id, row.data_limit_mb);
+}
 
-/** Returns a session that the caller may see. @throws AppError `session_not_found` */
-export async function visible(queries: Queries, caller: Caller, id: number): Promise<SessionRow> {
-	const row = await store.find(queries, id);
+export async function endExtraTime(context: SessionServices, trx: Tx, row: SessionRow): Promise<void> {
+	const runs = (await findExtraTimeEnd(context, trx, row)) !== null;
+	if (runs && row.pass_id !== null) await endPassEarlier(context, trx, row.pass_id);
+}
+
+/** Takes back the data of a session, and ends the rest of the pass if it has used all that is left. */
+async function takeDataBack(context: SessionServices, trx: Tx, passId: number, dataLimitMb: number | null) {
+	await reduceDataLimit(context, trx, passId, dataLimitMb);
+	const isRunning = (await findActiveSessions(trx, passId)).length > 0;
+	if (isRunning && dataLeft(await findPassOrThrow(trx, passId)) === 0) {
+		await endAtDataLimit(context, trx, passId);
+	}
+}
+
+/** Ends an active session and those that follow it in its pass. */
+async function endTime(context: SessionServices, trx: Tx, row: SessionRow, reason: string) {
+	const rows = [row, ...(await findLaterSessions(trx, row))];
+	const [ended] = await leave(context, trx, rows, 'active', { status: 'ended', status_reason: reason });
+	if (row.pass_id !== null) await endPassEarlier(context, trx, row.pass_id);
+	return ended;
+}
+
+/** Changes sessions that are in a state. Returns those that were. */
+async function leave(
+	context: SessionServices,
+	trx: Tx,
+	rows: readonly SessionRow[],
+	from: SessionRow['status'],
+	to: { status: 'cancelled' | 'ended'; status_reason: string }
+): Promise<SessionRow[]> {
+	const ended = { ...to, ...computeEnd(context) };
+	const left: (SessionRow | undefined)[] = [];
+	for (const { id } of rows) left.push(await transition(context, trx, { id, status: from }, ended));
+	return left.filter((row) => row !== undefined);
+}
+
+async function endPassEarlier(context: SessionServices, trx: Tx, passId: number) {
+	await shortenPass(context, trx, passId);
+	await context.provisioning.scheduleGatewayCalls(trx, passId);
+}
+
+/** Ends a running pass that has used its data, with all its sessions. Nothing is refunded. */
+export async function endAtDataLimit(context: SessionServices, trx: Tx, passId: number): Promise<void> {
+	const rows = await findActiveSessions(trx, passId);
+	for (const row of rows) await applyDueChange(context, trx, row);
+	await leave(context, trx, rows, 'active', { status: 'ended', status_reason: 'data_limit_reached' });
+	await endPassEarlier(context, trx, passId);
+}
+
+function computeEnd({ clock }: SessionServices) {
+	const now = clock.now();
+	return { ended_at: now, updated_at: now };
+}
+
+function cancelUnpaid(
+	context: SessionServices,
+	trx: Tx,
+	id: number,
+	reason: 'client_cancelled' | 'provisioning_failed'
+) {
+	const to = { status: 'cancelled', status_reason: reason, ...computeEnd(context) } as const;
+	return transition(context, trx, { id, status: 'pending_payment' }, to);
+}
+
+/** Makes a timed-out session final: a late payment would otherwise buy it beside its replacement. */
+function refuseLatePayment(context: SessionServices, trx: Tx, { id, status_reason: reason }: SessionRow) {
+	if (reason !== 'payment_timeout') return null;
+	const from = { id, status: 'cancelled', status_reason: 'payment_timeout' } as const;
+	return changeSession(trx, from, { status_reason: 'client_cancelled', updated_at: context.clock.now() });
+}
+
+const FAILED = { status: 'cancelled', status_reason: 'provisioning_failed' } as const;
+
+/** Cancels a pass's sessions that no gateway confirmed in time. The caller refunds their payments. */
+export async function cancelWaiting(
+	context: SessionServices,
+	trx: Tx,
+	passId: number
+): Promise<SessionRow[]> {
+	const waiting = await findSessionsOfPass(trx, passId, 'activating');
+	const cancelled = await leave(context, trx, waiting, 'activating', FAILED);
+	if (cancelled.length > 0) await shortenPass(context, trx, passId);
+	return cancelled;
+}
+
+/** Cancels time that no gateway received, even if it expired. Returns whether it was cancelled. */
+export async function cancelUnconfirmed(context: SessionServices, trx: Tx, id: number): Promise<boolean> {
+	const { status, pass_id: passId } = await findSessionOrThrow(trx, id);
+	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
+	const to = { ...FAILED, starts_at: null, expires_at: null, ...computeEnd(context) };
+	const taken = await transition(context, trx, { id, status }, to);
+	if (status === 'active') await shortenPass(context, trx, passId);
+	if (taken) await takeDataBack(context, trx, passId, taken.data_limit_mb);
+	await context.provisioning.scheduleGatewayCalls(trx, passId);
+	return taken !== undefined;
+}
+
+/** Returns the caller's own session after due changes. @throws Refused `session_not_found` */
+export async function findOwnSession(
+	context: SessionServices,
+	trx: Tx,
+	caller: Caller,
+	id: number
+): Promise<SessionRow> {
+	const row = await findSession(trx, id);
+	if (row?.account_id !== caller.accountId) throw sessionNotFound();
+	return applyDueChange(context, trx, row);
+}
+
+export const sessionNotFound = () => new Refused('session_not_found', 'There is no session with this id.');
+
+/** Returns a session that the caller may see. @throws Refused `session_not_found` */
+export async function findVisibleSession(queries: Queries, caller: Caller, id: number): Promise<SessionRow> {
+	const row = await findSession(queries, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
 	return row;
 }
 
-/** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
-export async function sessionAtOwner(
-	context: SessionsContext,
+/** Returns a session at a router of this owner, after due changes. @throws Refused `session_not_found` */
+export async function findSessionAtOwner(
+	context: SessionServices,
 	trx: Tx,
 	accountId: number,
 	id: number
 ): Promise<SessionRow> {
-	const found = await store.find(trx, id);
+	const found = await findSession(trx, id);
 	const router = found && (await findRouterOrThrow(trx, found.router_id));
 	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
 	return applyDueChange(context, trx, found);
-}
-
-/** Lists the sessions that an account created, newest first, without passwords. */
-async function listSessions(
-	context: SessionsContext,
-	{ accountId }: Pick<Caller, 'accountId'>,
-	search: Parameters<typeof store.ofAccount>[2]
-) {
-	const { database, clock, passes } = context;
-	const now = clock.now();
-	const { rows, next } = await store.ofAccount(database.db, accountId, search);
-	const found = rows.map((row) => asOfNow(row, now));
-	// A session that is over has left the state that was asked for.
-	const shown = found.filter(({ status }) => (search.status ?? status) === status);
-	const passIds = shown.flatMap(({ pass_id: id }) => id ?? []);
-	const passOf = new Map((await passes.findAll(database.db, passIds)).map((pass) => [pass.id, pass]));
-	const data = shown.map((row) => sessionBody(row, passOf.get(row.pass_id ?? 0) ?? null, now, null));
-	return { data, next };
-}
-
-/** Returns the session; only the buyer gets the password. @throws AppError `session_not_found` */
-async function readSession(context: SessionsContext, caller: Caller, id: number): Promise<SessionBody> {
-	const { database, clock, passes } = context;
-	const found = await visible(database.db, caller, id);
-	const isChanging = isDue(found, clock.now());
-	const row = isChanging ? await database.transact((trx) => current(context, trx, id)) : found;
-	const isBuyer = row.account_id === caller.accountId;
-	const pass = row.pass_id === null ? null : await passes.findOrThrow(database.db, row.pass_id);
-	// The pass may have ended since the read, which erases its password.
-	if (!isBuyer || row.status !== 'active' || !pass || pass.password_sealed === null) {
-		return sessionBody(row, pass, clock.now(), null);
-	}
-	return withPassword(context, row, pass);
-}
-
-async function withPassword(
-	{ database, clock, passes, routers }: SessionsContext,
-	row: SessionRow,
-	pass: PassRow
-): Promise<SessionBody> {
-	const router = await findRouterOrThrow(database.db, row.router_id);
-	// The network's name may have changed since the order.
-	return sessionBody({ ...row, ssid: router.ssid }, pass, clock.now(), {
-		password: passes.passwordOf(pass),
-		security: router.security,
-		hidden: router.hidden === 1,
-		networkPassword: openNetworkPassword(routers, router)
-	});
-}
-
-/**
- * Returns an expired session during extra time as its buyer's page shows it: active, until the extra time ends. Returns
- * null without such time. The API itself never shows it: there, expired is final.
- */
-async function readExtended(context: SessionsContext, id: number): Promise<SessionBody | null> {
-	const { db } = context.database;
-	const row = await store.find(db, id);
-	const end = row ? await extraTimeUntil(context, db, row) : null;
-	if (end === null || row?.pass_id == null) return null;
-	const pass = await context.passes.findOrThrow(db, row.pass_id);
-	const shown = { ...row, status: 'active', expires_at: end, ended_at: null } as const;
-	return pass.password_sealed === null ? null : withPassword(context, shown, pass);
-}
-
-type Owner = Pick<Caller, 'accountId'>;
-
-/** A session that ended early counts as expired. */
-type SessionGroup = 'active' | 'expired';
-
-interface Found {
-	data: OwnerUserBody[];
-	next: [number, number] | null;
-}
-
-/** Each span of a search is so many times as long as the one before. */
-const GROWTH = 4;
-
-/** Lists sessions on an owner's routers, latest start first, without passwords and full numbers. */
-async function listForOwner(
-	context: SessionsContext,
-	owner: Owner,
-	{ group, ...page }: store.Page & { group: SessionGroup | null }
-): Promise<Found> {
-	const { db } = context.database;
-	const of = { accountId: owner.accountId, now: context.clock.now() };
-	const search = { ...page, limit: page.limit + 1 };
-	const found =
-		group === 'active'
-			? await store.runningOfOwner(db, of, search)
-			: await readBegun(db, of, group === 'expired', search);
-	const { rows, next } = cutPage(found, page.limit, ({ starts_at, id }): [number, number] => [starts_at, id]);
-	return { data: rows.map((row) => ownerUserBody(row, of.now)), next };
-}
-
-/** Counts what `listForOwner` lists. Those that are over are the owner's whole history. */
-function countForOwner(
-	{ clock, database: { db } }: SessionsContext,
-	{ accountId }: Owner,
-	group: SessionGroup
-): Promise<number> {
-	const of = { accountId, now: clock.now() };
-	return group === 'active' ? store.countActiveOfOwner(db, of) : store.countEndedOfOwner(db, of);
-}
-
-/** Reads about as many sessions as it returns. */
-async function readBegun(
-	db: Queries,
-	of: store.Owner,
-	isOver: boolean,
-	{ after, limit }: store.Page
-): Promise<store.OwnerRow[]> {
-	const rows: store.OwnerRow[] = [];
-	const end = (after?.[0] ?? Number.MAX_SAFE_INTEGER - 1) + 1;
-	// The first page begins with the few sessions that start in the future.
-	let span = { from: Math.min(of.now, end - DAY_MS), until: end };
-	for (let lengthMs = DAY_MS; ; lengthMs *= GROWTH) {
-		const page = { after, limit: limit - rows.length };
-		rows.push(...(await store.begunOfOwner(db, of, { ...span, isOver, ...page })));
-		if (rows.length >= limit) return rows;
-		const latest = await store.latestStartOfOwner(db, of.accountId, span.from);
-		if (latest === null) return rows;
-		span = { from: latest - lengthMs, until: span.from };
-	}
 }
 
 /** Secrets for the buyer only. */
@@ -467,7 +521,7 @@ interface Revealed {
 }
 
 /** @param pass the pass that has the session's time */
-export function sessionBody(
+export function describeSession(
 	row: SessionRow,
 	pass: PassRow | null,
 	now: number,
@@ -484,17 +538,17 @@ export function sessionBody(
 		phone: row.phone,
 		amount: toMajor(row.amount_minor, row.currency),
 		currency: row.currency,
-		offer: agreedOffer(row),
+		offer: describeOffer(row),
 		payment_id: row.payment_id,
 		ssid: row.ssid,
 		password: revealed?.password ?? null,
-		access: accessBody(row, revealed),
+		access: describeAccess(row, revealed),
 		payment_due_at: isoTime(row.payment_due_at),
 		starts_at: isoTime(row.starts_at),
 		expires_at: isoTime(row.expires_at),
 		ended_at: isoTime(row.ended_at),
-		remaining_seconds: remainingSeconds(row, now),
-		...dataBody(row, pass),
+		remaining_seconds: computeRemainingSeconds(row, now),
+		...describeData(row, pass),
 		extends_session_id: row.extends_session_id,
 		pass_id: row.pass_id ?? row.id,
 		created_at: isoTime(row.created_at),
@@ -502,14 +556,14 @@ export function sessionBody(
 	};
 }
 
-function agreedOffer(row: SessionRow): SessionBody['offer'] {
+function describeOffer(row: SessionRow): SessionBody['offer'] {
 	if (row.offer_id === null || row.offer_name === null) return null;
 	return { id: row.offer_id, name: row.offer_name, ...limitsOf(row), max_devices: row.max_devices };
 }
 
-function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['access'] {
+function describeAccess(row: SessionRow, revealed: Revealed | null): SessionBody['access'] {
 	const kind = row.access_kind;
-	const qr = revealed && qrText(row, revealed);
+	const qr = revealed && formatQr(row, revealed);
 	const isLogin = kind === 'portal_login';
 	return {
 		kind,
@@ -523,7 +577,7 @@ function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['ac
 }
 
 /** Returns null for enterprise networks, which phone cameras cannot set up. */
-function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string | null {
+function formatQr({ access_kind, ssid }: SessionRow, revealed: Revealed): string | null {
 	const { security, hidden, password, networkPassword } = revealed;
 	if (access_kind === 'wpa_enterprise') return null;
 	const joining = access_kind === 'portal_login' ? networkPassword : password;
@@ -532,7 +586,7 @@ function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string |
 }
 
 /** Shows a session whose time is over as expired, even before its job has run. */
-export const asOfNow = <Row extends Pick<SessionRow, 'status' | 'expires_at' | 'ended_at'>>(
+export const expireIfOver = <Row extends Pick<SessionRow, 'status' | 'expires_at' | 'ended_at'>>(
 	row: Row,
 	now: number
 ): Row =>
@@ -540,35 +594,111 @@ export const asOfNow = <Row extends Pick<SessionRow, 'status' | 'expires_at' | '
 		? { ...row, status: 'expired', ended_at: row.expires_at }
 		: row;
 
-function ownerUserBody(stored: OwnerRow, now: number): OwnerUserBody {
-	const row = asOfNow(stored, now);
-	const { status } = row;
-	return {
-		session_id: row.id,
-		router_id: row.router_id,
-		router_name: row.router_name,
-		status,
-		group: status === 'active' ? 'active' : 'expired',
-		phone_masked: maskPhone(row.phone),
-		duration: row.duration,
-		amount: toMajor(row.amount_minor, row.currency),
-		currency: row.currency,
-		starts_at: isoTime(row.starts_at),
-		expires_at: isoTime(row.expires_at),
-		ended_at: isoTime(row.ended_at),
-		remaining_seconds: status === 'active' ? Math.max(0, Math.ceil((row.expires_at - now) / 1000)) : 0
-	};
-}
-
-function dataBody({ starts_at }: SessionRow, pass: PassRow | null) {
+function describeData({ starts_at }: SessionRow, pass: PassRow | null) {
 	const data = starts_at === null || pass === null ? null : dataMb(pass);
 	return { data_used_mb: data?.usedMb ?? null, data_left_mb: data?.leftMb ?? null };
 }
 
 /** Counts the session's own time: null before payment, all of it before its start, 0 after. */
-function remainingSeconds(row: SessionRow, now: number): number | null {
+function computeRemainingSeconds(row: SessionRow, now: number): number | null {
 	if (row.expires_at === null) return null;
 	if (row.status !== 'active') return 0;
 	const left = Math.ceil((row.expires_at - Math.max(now, row.starts_at ?? now)) / 1000);
 	return Math.max(0, left);
 }
+
+/** The sessions of a pass in a state, by start. Of those that have not started, the one that began the pass comes first. */
+export const findSessionsOfPass = (queries: Queries, passId: number, status: SessionStatus) =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where(({ and }) => and({ pass_id: passId, status }))
+		.orderBy('starts_at')
+		.orderBy((session) => session.case().when('id', '=', passId).then(0).else(1).end())
+		.orderBy('id')
+		.execute();
+
+export const findActiveSessions = (queries: Queries, passId: number) =>
+	findSessionsOfPass(queries, passId, 'active');
+
+/** Lists the active sessions of the same pass whose time follows that of this one. */
+export const findLaterSessions = async (
+	queries: Queries,
+	{ id, pass_id: passId, expires_at: expiresAt }: SessionRow
+): Promise<SessionRow[]> => {
+	const active = passId === null ? [] : await findActiveSessions(queries, passId);
+	return active.filter((one) => one.id !== id && (one.starts_at ?? 0) >= (expiresAt ?? Infinity));
+};
+
+/** Moves a paid session to its new pass, with unpaid orders for the old pass. */
+const moveToPass = (
+	queries: Queries,
+	{ passId, sessionId, replacesPassId }: { passId: number; sessionId: number; replacesPassId: number | null }
+) =>
+	queries
+		.updateTable('sessions')
+		.set({ pass_id: passId })
+		.where((session) =>
+			session.or([
+				session('id', '=', sessionId),
+				session.and([
+					session('pass_id', '=', replacesPassId),
+					session('starts_at', 'is', null),
+					session.or([
+						session('status', '=', 'pending_payment'),
+						session('status_reason', '=', 'payment_timeout')
+					])
+				])
+			])
+		)
+		.execute();
+
+export const findSession = (queries: Reads, id: number) => findById(queries, 'sessions', id);
+
+/** Changes a session that is still in the expected state. Returns undefined otherwise. */
+export const changeSession = (
+	queries: Queries,
+	from: { id: number; status: SessionStatus; status_reason?: string },
+	to: Updateable<SessionsTable>
+) =>
+	queries
+		.updateTable('sessions')
+		.set(to)
+		.where(({ and }) => and(from))
+		.returningAll()
+		.executeTakeFirst();
+
+/** Whether a payment for time at the router may still succeed. */
+export const isPaying = (queries: Queries, routerId: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('sessions')
+			.innerJoin('payments', 'payments.id', 'sessions.payment_id')
+			.select('sessions.id')
+			.where('sessions.router_id', '=', routerId)
+			.where('sessions.status', '=', 'pending_payment')
+			.where('payments.status', 'in', ['pending', 'expired'])
+	);
+
+/** Counts pending payments; `expiry` is the latest time limit of a payment that was not refused. */
+const sumOpenPayments = (queries: Queries, id: number) =>
+	queries
+		.selectFrom('payments')
+		.select([
+			sql<number>`coalesce(sum(case when status = 'pending' then 1 else 0 end), 0)`.as('pending'),
+			sql<number | null>`max(case when status in ('expired', 'success') then expires_at end)`.as('expiry')
+		])
+		.where('session_id', '=', id)
+		.executeTakeFirstOrThrow();
+
+const hasTimeAfterEnd = (
+	queries: Queries,
+	{ id, ended_at: endedAt }: Pick<SessionRow, 'id' | 'ended_at'>
+): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('extra_time')
+			.select('id')
+			.where('session_id', '=', id)
+			.where('created_at', '>=', endedAt)
+	);

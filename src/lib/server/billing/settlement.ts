@@ -1,12 +1,26 @@
-import { LIMIT_CONCURRENCY, type Queries, type Tx, afterCommit } from '#lib/server/db/database.ts';
-import type { EventType } from '#lib/server/events.ts';
-import type { CallbackClaim, StatusOutcome } from './operators/operator.ts';
-import { paymentBody } from './payments.ts';
-import { claimOf } from './callbacks.ts';
-import type { BillingJob, BillingServices } from './context.ts';
-import { FAILURE_MESSAGES, type FailureCode } from './operators/outcomes.ts';
+import { formatMinor } from '#lib/domain/money.ts';
+import type { Base } from '../base.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
+import {
+	type CallbackClaim,
+	FAILURE_MESSAGES,
+	type FailureCode,
+	type StatusOutcome
+} from './operators/operator.ts';
+import {
+	type BillingJob,
+	type BillingServices,
+	type PaymentRow,
+	changePayment,
+	findPaidBefore,
+	findPaymentOrThrow,
+	isOfAnotherRequest,
+	parseClaim,
+	recordPaymentEvent
+} from './payments.ts';
 import { startRefund } from './refunds.ts';
-import * as store from './payment-store.ts';
+import { closeAmountUnknown, openReview } from './reviews.ts';
+import { activateSession } from './sessions.ts';
 
 /**
  * Transitions of the payment state machine. Each changes the row only from the states that it may follow. Its
@@ -24,37 +38,17 @@ export interface Decider {
 	reason: string;
 }
 
-const auditedFields = (row: store.PaymentRow) => ({
+const pickAudited = (row: PaymentRow) => ({
 	status: row.status,
 	applied: row.applied,
 	refund_reason: row.refund_reason,
 	provider_reference: row.provider_reference
 });
 
-/** Records an event, and after the commit wakes the requests that wait for the payment. */
-export async function recordPaymentEvent(
-	context: BillingServices,
-	trx: Tx,
-	type: EventType,
-	row: store.PaymentRow
-): Promise<void> {
-	const session = await context.sessions.findOrThrow(trx, row.session_id);
-	const { id, session_id, ...rest } = paymentBody(row);
-	await context.events.record(trx, {
-		type,
-		accountId: row.account_id,
-		routerId: session.router_id,
-		sessionId: row.session_id,
-		paymentId: row.id,
-		data: { id, session_id, router_id: session.router_id, ...rest }
-	});
-	afterCommit(trx, () => context.changes.announce(row.id));
-}
-
 /** Settles a payment that the operator calls paid: `applySuccess` in a transaction of its own. */
 export const settleSuccess = (context: BillingJob, id: number, outcome: Succeeded): Promise<boolean> =>
 	context.database.transact(
-		(trx) => applySuccess(context, trx, id, outcome, decider('the operator says that the payer paid')),
+		(trx) => applySuccess(context, trx, id, outcome, makeDecider('the operator says that the payer paid')),
 		LIMIT_CONCURRENCY
 	);
 
@@ -69,18 +63,18 @@ export const settleFailure = (
 	reason = 'the operator says that nothing was paid'
 ): Promise<boolean> =>
 	context.database.transact(
-		(trx) => applyFailure(context, trx, id, code, decider(reason)),
+		(trx) => applyFailure(context, trx, id, code, makeDecider(reason)),
 		LIMIT_CONCURRENCY
 	);
 
 /** Expires a payment without an answer in time. Reads continue. */
 export const settleExpired = (context: BillingJob, id: number): Promise<boolean> =>
 	context.database.transact(
-		(trx) => endUnpaid(context, trx, id, 'expired', 'payer_timeout', decider('no final answer in time')),
+		(trx) => endUnpaid(context, trx, id, 'expired', 'payer_timeout', makeDecider('no final answer in time')),
 		LIMIT_CONCURRENCY
 	);
 
-const decider = (reason: string): Decider => ({ actor: 'reconciler', reason });
+const makeDecider = (reason: string): Decider => ({ actor: 'reconciler', reason });
 
 /** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
 export async function applySuccess(
@@ -91,8 +85,8 @@ export async function applySuccess(
 	by: Decider
 ): Promise<boolean> {
 	const now = context.clock.now();
-	const before = await store.findOrThrow(trx, id);
-	const changed = await store.change(
+	const before = await findPaymentOrThrow(trx, id);
+	const changed = await changePayment(
 		trx,
 		{ id, status: UNPAID },
 		{
@@ -113,9 +107,9 @@ export async function applySuccess(
 	const payment = await storeCallbackFacts(context, trx, changed);
 	const refundReason = differsFromRequested(payment)
 		? 'amount_mismatch'
-		: await context.sessions.activate(trx, payment.session_id, id);
+		: await activateSession(context, trx, payment.session_id, id);
 	if (refundReason === null) {
-		const applied = await store.change(trx, { id, status: ['success'] }, { applied: 1 });
+		const applied = await changePayment(trx, { id, status: ['success'] }, { applied: 1 });
 		if (!applied) throw new Error(`Payment ${id} changed inside its own transaction`);
 		await recordPaymentEvent(context, trx, 'payment.success', applied);
 	} else {
@@ -127,8 +121,8 @@ export async function applySuccess(
 		action: refundReason === null ? 'payment.success' : 'payment.success, not applied',
 		paymentId: id,
 		reason: refundReason === null ? by.reason : `${by.reason}; it buys nothing: ${refundReason}`,
-		before: auditedFields(before),
-		after: auditedFields(await store.findOrThrow(trx, id))
+		before: pickAudited(before),
+		after: pickAudited(await findPaymentOrThrow(trx, id))
 	});
 	return true;
 }
@@ -139,15 +133,15 @@ export async function applySuccess(
  * @returns whether it opened a review
  */
 export async function reviewUsedTransaction(
-	{ reviews }: Pick<BillingServices, 'reviews'>,
+	context: Pick<Base, 'clock' | 'log'>,
 	queries: Queries,
-	payment: store.PaymentRow,
+	payment: PaymentRow,
 	transaction: string | null
 ): Promise<boolean> {
-	const other = transaction ? await store.paidBefore(queries, payment, transaction) : undefined;
+	const other = transaction ? await findPaidBefore(queries, payment, transaction) : undefined;
 	if (!other) return false;
 	const detail = `transaction ${transaction} has already paid payment ${other.id}`;
-	await reviews.open(queries, payment.id, 'contradiction', detail);
+	await openReview(context, queries, payment.id, 'contradiction', detail);
 	return true;
 }
 
@@ -155,9 +149,9 @@ export async function reviewUsedTransaction(
 async function storeCallbackFacts(
 	context: BillingServices,
 	trx: Tx,
-	payment: store.PaymentRow
-): Promise<store.PaymentRow> {
-	const claim = claimOf(payment);
+	payment: PaymentRow
+): Promise<PaymentRow> {
+	const claim = parseClaim(payment);
 	if (claim?.claimed !== 'succeeded') return payment;
 	if (isOfAnotherRequest(payment, claim)) {
 		await reviewSecondCharge(context, trx, payment, claim);
@@ -175,38 +169,32 @@ async function storeCallbackFacts(
 		settled_minor: payment.settled_minor ?? claim.amountMinor,
 		settled_currency: payment.settled_currency ?? claim.currency
 	};
-	return (await store.change(trx, { id: payment.id, status: ['success'] }, claimed)) ?? payment;
+	return (await changePayment(trx, { id: payment.id, status: ['success'] }, claimed)) ?? payment;
 }
 
 type Facts = Pick<CallbackClaim, 'operatorReference' | 'providerReference'>;
 
 /** Names a request in the text of a review. */
-export const requestName = ({ operatorReference, providerReference }: Facts): string =>
+export const formatRequest = ({ operatorReference, providerReference }: Facts): string =>
 	[operatorReference && `request ${operatorReference}`, providerReference && `receipt ${providerReference}`]
 		.filter(Boolean)
 		.join(', ');
 
-/** A payment that was sent twice has two requests at an operator that names them itself. */
-export const isOfAnotherRequest = (
-	{ operator_reference: own }: Pick<store.PaymentRow, 'operator_reference'>,
-	{ operatorReference: named }: Facts
-): boolean => own !== null && named !== null && named !== own;
-
 /** Opens a review about a request that a callback calls paid, beside the one that paid the payment. */
 export async function reviewSecondCharge(
-	{ reviews }: Pick<BillingServices, 'reviews'>,
+	context: Pick<Base, 'clock' | 'log'>,
 	queries: Queries,
-	payment: store.PaymentRow,
+	payment: PaymentRow,
 	other: Facts
 ): Promise<void> {
 	const settled = isOfAnotherRequest(payment, other)
 		? `request ${payment.operator_reference}`
 		: `receipt ${payment.provider_reference}`;
-	const detail = `${settled} settled the payment, and a callback says that the payer paid twice: also ${requestName(other)}`;
-	await reviews.open(queries, payment.id, 'contradiction', detail);
+	const detail = `${settled} settled the payment, and a callback says that the payer paid twice: also ${formatRequest(other)}`;
+	await openReview(context, queries, payment.id, 'contradiction', detail);
 }
 
-function differsFromRequested(payment: store.PaymentRow): boolean {
+function differsFromRequested(payment: PaymentRow): boolean {
 	if (payment.settled_minor !== null && payment.settled_minor !== payment.amount_minor) return true;
 	return payment.settled_currency !== null && payment.settled_currency !== payment.currency;
 }
@@ -220,11 +208,11 @@ export async function applyFailure(
 	by: Decider
 ): Promise<boolean> {
 	if (await endUnpaid(context, trx, id, 'failed', code, by)) return true;
-	const reason = failureFields(context, code);
-	return (await store.change(trx, { id, status: ['expired'] }, reason)) !== undefined;
+	const reason = describeFailure(context, code);
+	return (await changePayment(trx, { id, status: ['expired'] }, reason)) !== undefined;
 }
 
-const failureFields = ({ clock }: BillingServices, code: FailureCode) => ({
+const describeFailure = ({ clock }: BillingServices, code: FailureCode) => ({
 	failure_code: code,
 	failure_message: FAILURE_MESSAGES[code],
 	updated_at: clock.now()
@@ -238,8 +226,8 @@ async function endUnpaid(
 	code: FailureCode,
 	by: Decider
 ): Promise<boolean> {
-	const to = { status, ...failureFields(context, code) };
-	const payment = await store.change(trx, { id, status: ['pending'] }, to);
+	const to = { status, ...describeFailure(context, code) };
+	const payment = await changePayment(trx, { id, status: ['pending'] }, to);
 	if (!payment) return false;
 	await recordPaymentEvent(context, trx, 'payment.failed', payment);
 	await context.audit.record(trx, {
@@ -252,3 +240,51 @@ async function endUnpaid(
 	});
 	return true;
 }
+
+/**
+ * Adds the receipt and the amount that the status read did not name: a refund may need them. Opens a review if the amount
+ * differs from the settled one.
+ */
+export async function completeReceipt(
+	context: Pick<Base, 'clock' | 'log'>,
+	queries: Queries,
+	payment: PaymentRow,
+	hint: Omit<CallbackClaim, 'claimed'>
+): Promise<void> {
+	const { providerReference, amountMinor } = hint;
+	const known = payment.provider_reference;
+	if (providerReference !== null && known !== null && providerReference !== known) {
+		return reviewSecondCharge(context, queries, payment, hint);
+	}
+	const isNews = providerReference && payment.provider_reference === null;
+	if (isNews && !(await reviewUsedTransaction(context, queries, payment, providerReference))) {
+		await addReceipt(queries, payment.id, providerReference);
+	}
+	const settled = payment.settled_minor ?? payment.amount_minor;
+	if (amountMinor === null) return;
+	await closeAmountUnknown(context, queries, payment.id);
+	if (amountMinor === settled) {
+		if (amountMinor === payment.amount_minor) await confirmAmount(queries, payment);
+		return;
+	}
+	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');
+	const detail = `a callback says ${money(amountMinor)}, settled as ${money(settled)}`;
+	await openReview(context, queries, payment.id, 'amount_mismatch', detail);
+}
+
+const addReceipt = (queries: Queries, id: number, transaction: string) =>
+	queries
+		.updateTable('payments')
+		.set({ provider_reference: transaction })
+		.where('id', '=', id)
+		.where('provider_reference', 'is', null)
+		.execute();
+
+/** Notes that the amount which was asked for was taken. */
+const confirmAmount = (queries: Queries, { id, amount_minor, currency }: PaymentRow) =>
+	queries
+		.updateTable('payments')
+		.set({ settled_minor: amount_minor, settled_currency: currency })
+		.where('id', '=', id)
+		.where('settled_minor', 'is', null)
+		.execute();

@@ -1,10 +1,18 @@
 import { createFileReader, describeFault, formatMinor } from '#lib/domain/money.ts';
 import { plainText } from '#lib/domain/text.ts';
-import { readCsv } from '#lib/server/platform/csv.ts';
+import type { Queries } from '../db/database.ts';
+import { readCsv } from '../platform/csv.ts';
+import { refuse } from '../platform/errors.ts';
 import type { StatementColumns } from './operators/operator.ts';
-import { type BillingContext, RECONCILE_JOB } from './context.ts';
-import * as store from './payment-store.ts';
-import { refuse } from '#lib/server/platform/errors.ts';
+import {
+	type BillingContext,
+	type PaymentRow,
+	RECONCILE_JOB,
+	changePayment,
+	findPaymentByReference,
+	selectOfOperator
+} from './payments.ts';
+import { openReview } from './reviews.ts';
 
 /**
  * Compares an operator's list of settled payments with ours, both ways. It settles nothing: differences open
@@ -46,11 +54,11 @@ export async function checkStatement(context: BillingContext, file: StatementFil
 	const result = { rows: rows.length, matched: 0, unknown: 0, notPaid: 0, amount: 0, missing: 0 };
 	const listed = new Set(rows.map(({ transaction }) => transaction));
 	const seen = new Map<number, string>();
-	for (const row of rows) result[await match(context, file.operator, row, { listed, seen })] += 1;
+	for (const row of rows) result[await compareRow(context, file.operator, row, { listed, seen })] += 1;
 	const span = { from: file.from - EDGE_MS, to: file.to - EDGE_MS };
-	for (const payment of await store.notInStatement(context.database.db, file.operator, span)) {
+	for (const payment of await findMissing(context.database.db, file.operator, span)) {
 		const detail = `paid here as ${payment.provider_reference ?? 'a transaction without id'}, in no statement`;
-		await context.reviews.open(context.database.db, payment.id, 'statement_missing', detail);
+		await openReview(context, context.database.db, payment.id, 'statement_missing', detail);
 		result.missing += 1;
 	}
 	return result;
@@ -60,28 +68,28 @@ export async function checkStatement(context: BillingContext, file: StatementFil
  * @param of.listed transactions of the list
  * @param of.seen transactions of earlier rows by payment; this row is added
  */
-async function match(
+async function compareRow(
 	context: BillingContext,
 	operator: string,
 	row: StatementRow,
 	{ listed, seen }: { listed: ReadonlySet<string>; seen: Map<number, string> }
 ): Promise<'matched' | 'unknown' | 'notPaid' | 'amount'> {
-	const { database, reviews, jobs, clock } = context;
-	const payment = await paymentOf(context, operator, row);
+	const { database, jobs, clock } = context;
+	const payment = await findListedPayment(context, operator, row);
 	const known = payment?.provider_reference ?? '';
 	const paidBy = listed.has(known) ? known : payment && seen.get(payment.id);
 	if (!payment || (paidBy !== undefined && paidBy !== row.transaction)) {
 		const why = payment ? `payment ${payment.id} was paid by ${paidBy} already` : 'no payment of ours';
 		const about = { subject: `${operator} transaction ${row.transaction}` };
 		const detail = `${why}; line ${row.line} of the statement`;
-		await reviews.open(database.db, about, 'statement_unknown', detail);
+		await openReview(context, database.db, about, 'statement_unknown', detail);
 		return 'unknown';
 	}
 	seen.set(payment.id, row.transaction);
-	await store.change(database.db, { id: payment.id }, { statement_at: clock.now() });
+	await changePayment(database.db, { id: payment.id }, { statement_at: clock.now() });
 	if (payment.paid_at === null) {
 		const detail = `the statement has it as ${row.transaction}; here it is ${payment.status}`;
-		await reviews.open(database.db, payment.id, 'statement_paid', detail);
+		await openReview(context, database.db, payment.id, 'statement_paid', detail);
 		await jobs.wake(RECONCILE_JOB, payment.id);
 		return 'notPaid';
 	}
@@ -89,24 +97,24 @@ async function match(
 	if (row.amountMinor !== settled) {
 		const money = (minor: number) => formatMinor(minor, payment.currency, 'en');
 		const detail = `the statement says ${money(row.amountMinor)}, here it is ${money(settled)}`;
-		await reviews.open(database.db, payment.id, 'statement_amount', detail);
+		await openReview(context, database.db, payment.id, 'statement_amount', detail);
 		return 'amount';
 	}
 	return 'matched';
 }
 
-async function paymentOf(
+async function findListedPayment(
 	{ database }: BillingContext,
 	operator: string,
 	{ reference, start, transaction }: StatementRow
-): Promise<store.PaymentRow | undefined> {
+): Promise<PaymentRow | undefined> {
 	if (reference !== null) {
-		const named = await store.findByReference(database.db, operator, reference);
+		const named = await findPaymentByReference(database.db, operator, reference);
 		if (named) return named;
 	}
-	const paid = await store.findByTransaction(database.db, operator, transaction);
+	const paid = await findByTransaction(database.db, operator, transaction);
 	if (paid || reference === null) return paid;
-	return store.findLikeStatement(database.db, operator, { operatorReference: reference, start });
+	return findLikeStatement(database.db, operator, { operatorReference: reference, start });
 }
 
 /** Reads the payments of a list. Its amounts tell together which decimal mark it has. */
@@ -175,3 +183,35 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 		return [{ ...row, amountMinor }];
 	});
 }
+
+/** Matches the operator's reference or the start of ours. Returns undefined unless exactly one matches. */
+async function findLikeStatement(
+	queries: Queries,
+	operator: string,
+	row: { operatorReference: string; start: string | null }
+): Promise<PaymentRow | undefined> {
+	const rows = await selectOfOperator(queries, operator)
+		.where((where) =>
+			where.or([
+				where('operator_reference', '=', row.operatorReference),
+				...(row.start === null ? [] : [where('reference', 'like', `${row.start}%`)])
+			])
+		)
+		.limit(2)
+		.execute();
+	return rows.length === 1 ? rows[0] : undefined;
+}
+
+const findByTransaction = (queries: Queries, operator: string, transaction: string) =>
+	selectOfOperator(queries, operator)
+		.where('provider_reference', '=', transaction)
+		.limit(1)
+		.executeTakeFirst();
+
+const findMissing = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
+	selectOfOperator(queries, operator)
+		.where('paid_at', '>=', paid.from)
+		.where('paid_at', '<', paid.to)
+		.where('statement_at', 'is', null)
+		.orderBy('id')
+		.execute();

@@ -1,9 +1,11 @@
+import { changeAccess } from '../access-kinds.ts';
 import { MAX_DURATION } from '#lib/domain/time.ts';
 import { DEMO_OWNER_EMAIL, findAccountByEmail } from '../accounts/accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
+import type { Config } from '../config/config.ts';
 import { importRouters, readRouters } from '../routers/import.ts';
-import { countRouters as countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
+import { countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
 import { replaceOffers } from '../offers.ts';
@@ -53,10 +55,10 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 /** Two processes may run this at once. */
 async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 	await importDemoRouters(app, ownerAccountId);
-	const { accessKinds, config, database, offers } = app;
+	const { config, database, offers } = app;
 	for (const { id, external_id } of await pageOfRouters(database.db, 0, MAX_DEMO_ROUTERS)) {
 		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
-		if (networkPassword) await accessKinds.set(id, { networkPassword }, { by: 'demo', note: '' });
+		if (networkPassword) await changeAccess(app, id, { networkPassword }, { by: 'demo', note: '' });
 		if (external_id === ROUTER_WITH_OFFERS && config.currency === 'UGX') {
 			const owner = { accountId: ownerAccountId, role: 'owner', keyId: null } as const;
 			await replaceOffers(offers, owner, id, { hourly: true, offers: OFFERS });
@@ -80,7 +82,7 @@ async function importDemoRouters(app: App, ownerAccountId: number): Promise<void
 	await importRouters(app, ownerAccountId, routers);
 }
 
-export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): void {
+export function printWelcome(config: Config, signIns: readonly DemoSignIn[], hasStreets: boolean): void {
 	const address = config.origin ?? `http://localhost:${config.port}`;
 	const lines = [`Airtill is ready: ${address}`];
 	if (config.mode === 'sandbox') {
@@ -99,5 +101,6 @@ export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): v
 			for (const { digits, description } of TEST_NUMBERS) lines.push(`  ${digits.padEnd(6)} ${description}`);
 		}
 	}
+	if (!hasStreets) lines.push('', 'Streets for the map: npm run airtill -- basemap extract LON,LAT,LON,LAT');
 	process.stdout.write(`${lines.join('\n')}\n`);
 }

@@ -1,7 +1,7 @@
+import { isRefundable, takesRefundByHand } from '../billing/refunds.ts';
+import { expireIfOver, findExtraTimeEnd } from '../billing/sessions.ts';
 import { DELETED_NUMBER, searchedDigits } from '#lib/domain/phone.ts';
 import { plainText } from '#lib/domain/text.ts';
-import { type Sessions, asOfNow } from '../billing/sessions.ts';
-import type { Payments } from '../billing/payments.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import { type Access, REPORT_LIFETIME_MS } from '#lib/server/access/access.ts';
 import type { Audit, Author } from '#lib/server/audit.ts';
@@ -22,8 +22,6 @@ interface HelpContext {
 	clock: Clock;
 	operators: Operators;
 	audit: Audit;
-	payments: Pick<Payments, 'isRefundable' | 'takesRefundByHand'>;
-	sessions: Pick<Sessions, 'extraTimeUntil'>;
 	purchases: Purchases;
 	access: Pick<Access, 'move'>;
 }
@@ -58,7 +56,7 @@ async function search(
 	return {
 		data: sessions.map((session) => {
 			const own = payments.filter(({ session_id: id }) => id === session.id);
-			return { session: asOfNow(session, now), payment: decisivePayment(session, own) };
+			return { session: expireIfOver(session, now), payment: decisivePayment(session, own) };
 		}),
 		hasMore: found.length > limit
 	};
@@ -129,11 +127,9 @@ const endsOf = (decisions: Awaited<ReturnType<Audit['ofPayment']>>, wanted: stri
 		.map(({ expires_at }) => expires_at);
 
 /** Returns null for an unknown session and for one at another owner's router. */
-async function read(
-	{ database: { db }, audit, clock, purchases, payments: billing, sessions }: HelpContext,
-	accountId: number,
-	sessionId: number
-) {
+async function read(context: HelpContext, accountId: number, sessionId: number) {
+	const { audit, clock, purchases } = context;
+	const { db } = context.database;
 	const found = await find(db, accountId, sessionId);
 	if (!found) return null;
 	const now = clock.now();
@@ -159,17 +155,17 @@ async function read(
 			({ state, released_at: left, confirmed_end_at: end }) =>
 				state === 'granted' && left === null && (end ?? 0) > now
 		);
-	const session = asOfNow(found, now);
+	const session = expireIfOver(found, now);
 	const payment = decisivePayment(found, payments);
-	const extraUntil = await sessions.extraTimeUntil(db, session);
+	const extraUntil = await findExtraTimeEnd(context, db, session);
 	const pass = await passTimes(db, passId);
 	const hasPage = (await findPurchasePage(purchases, sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
-	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
+	const mayRefund = isPaidTime && payment !== null && isRefundable(context, payment);
 	/** The payment whose refund by hand can be recorded. A failed refund may be of another payment than the one for the time. */
 	const failed = payments.find(({ status }) => status === 'refund_failed');
 	const owed = failed ?? (isPaidTime ? payment : null);
-	const toRefundByHand = owed && billing.takesRefundByHand(owed) ? owed : null;
+	const toRefundByHand = owed && takesRefundByHand(context, owed) ? owed : null;
 	const ends = (action: string) => endsOf(decisions, action, sessionId);
 	const added = ends('session.extra_time');
 	return {
@@ -178,7 +174,7 @@ async function read(
 		passEndsAt: pass?.ends_at ?? null,
 		extraTime: extraTime.map((given, index) => ({ ...given, until: added[index] })),
 		extraEndedAt: ends('session.ended'),
-		...{ extraUntil, hasPage, isRefundable, toRefundByHand }
+		...{ extraUntil, hasPage, isRefundable: mayRefund, toRefundByHand }
 	};
 }
 

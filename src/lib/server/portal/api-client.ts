@@ -1,13 +1,14 @@
 import type { z } from 'zod';
+import { wifiQrText } from '#lib/domain/wifi.ts';
+import type { Config } from '../config/config.ts';
 import type { PaymentBody, PaymentListBody, PaymentStartBody } from '../contract/payment.ts';
 import type { RouterBody, RouterListBody, routerListQuery } from '../contract/router.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
-import { wifiQrText } from '#lib/domain/wifi.ts';
-import { waitOutside } from '../http/turns.ts';
 import { DEVICE_HEADER, type RedirectedDevice, writeDevice } from '../http/client-address.ts';
+import { waitOutside } from '../http/turns.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import type { Quota } from './quota.ts';
+import { SlidingWindow, WINDOW_MS } from '../rate-limits.ts';
 
 /**
  * The portal's only access to the API: AIRTILL_API_URL, or this process. Then `event.fetch` calls `handle` in
@@ -262,3 +263,27 @@ function queryString(query: Query = {}): string {
 /** A remote API of an earlier version takes no exponents and at most 12 decimals. */
 const decimal = (value: number | string) =>
 	typeof value === 'string' ? value : value.toFixed(12).replace(/\.?0+$/, '');
+
+/**
+ * A part of the rate limit of a remote API. Calls within it leave the rest to purchases. The API of this process limits
+ * each visitor instead (`limitVisitor`).
+ */
+interface Quota {
+	/** @throws ApiLimited when the part is used up */
+	take(): void;
+}
+
+/** Calls per minute that every remote API allows at least (default rate plan). */
+const REMOTE_LIMIT = 100;
+
+/** @param part of the limit, from 0 to 1 */
+export function createQuota(part: number, { remoteApi }: Config, clock: Clock): Quota {
+	if (!remoteApi) return { take() {} };
+	const window = new SlidingWindow(Math.floor(REMOTE_LIMIT * part), WINDOW_MS);
+	return {
+		take() {
+			const { admitted, resetMs } = window.take(clock.now());
+			if (!admitted) throw new ApiLimited(Math.max(1, Math.ceil(resetMs / 1000)));
+		}
+	};
+}

@@ -1,3 +1,4 @@
+import { isApiBuyer } from '#lib/server/passes.ts';
 import { createHash, createHmac } from 'node:crypto';
 import type { Base } from '#lib/server/base.ts';
 import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
@@ -18,10 +19,8 @@ import { type ApiClient, ApiProblem } from './api-client.ts';
  */
 export interface Purchases extends Pick<Base, 'database' | 'clock' | 'secrets'> {
 	rateLimits: RateLimits;
-	/** Tries per minute to open a purchase by its code or payment: per captive session or network, and in total. */
 	/** Country of numbers without a country code. */
 	region: string;
-	isApiBuyer(purchase: PurchaseRow): boolean;
 	/** Reads a session during extra time after its end; null without such time. */
 	readExtended(id: number): Promise<SessionBody | null>;
 	codeKeys: readonly CodeKeys[];
@@ -94,7 +93,7 @@ export async function readAfterWait(
 export async function loadRow(purchases: Purchases, token: string): Promise<PurchaseRow | null> {
 	const { db } = purchases.database;
 	const row = PURCHASE_TOKEN_PATTERN.test(token) ? await findRow(db, sha256(token)) : null;
-	return !row || row.extends_purchase_id !== null || purchases.isApiBuyer(row) ? null : row;
+	return !row || row.extends_purchase_id !== null || isApiBuyer(purchases.secrets, row) ? null : row;
 }
 
 export async function readView(
@@ -238,12 +237,12 @@ export async function findSessionsByCode(purchases: Purchases, typed: string): P
 
 /** Finds the purchase with the page of a session. Returns null for a purchase of the API, and if the code is too old. */
 export async function findPageRow(
-	{ database: { db }, clock, isApiBuyer }: Purchases,
+	{ database: { db }, clock, secrets }: Purchases,
 	sessionId: number
 ): Promise<PurchaseRow | null> {
 	const own = await findRowBySession(db, sessionId);
 	const row = own?.extends_purchase_id == null ? own : await findRowById(db, own.extends_purchase_id);
-	return !row || isApiBuyer(row) || row.updated_at < clock.now() - CODE_MS ? null : row;
+	return !row || isApiBuyer(secrets, row) || row.updated_at < clock.now() - CODE_MS ? null : row;
 }
 
 /**
@@ -411,7 +410,7 @@ export const insertRow = (queries: Queries, purchase: Insertable<PurchasesTable>
 export const findRow = (queries: Queries, tokenHash: string) =>
 	first(selectRows(queries).where('token_hash', '=', tokenHash));
 
-/** Finds the first: a buyer who signs in with a username adds another (passes/api-buyers.ts). */
+/** Finds the first: a buyer who signs in with a username adds another (passes.ts). */
 const findRowBySession = (queries: Queries, sessionId: number) =>
 	first(selectRows(queries).where('session_id', '=', sessionId).orderBy('id'));
 

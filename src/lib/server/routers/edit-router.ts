@@ -104,7 +104,7 @@ async function findAdded(
 }
 
 /**
- * Changes the given fields. The price and the access have rules of their own: changePrice, passes/access-kinds.ts.
+ * Changes the given fields. The price and the access have rules of their own: changePrice, access-kinds.ts.
  * @returns the names of the changed fields
  * @throws Refused `router_not_found`
  * @throws Refused with every wrong field

@@ -405,7 +405,7 @@ export function openNetworkPassword(
 	return sealed === null ? null : secrets.decrypt(sealed, networkPasswordContext(id));
 }
 
-/** Sets how bought passwords work for new orders. Rules: passes/access-kinds.ts. */
+/** Sets how bought passwords work for new orders. Rules: access-kinds.ts. */
 export async function setRouterAccess(
 	{ secrets, clock }: Routers,
 	trx: Tx,

@@ -1,3 +1,4 @@
+import { formatDuration } from '#lib/domain/time.ts';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { currentLocale } from '#lib/i18n/current.ts';
@@ -15,11 +16,14 @@ export const load: PageServerLoad = async ({ params: { site }, locals: { app } }
 	/** Lists the stored data with its retention. */
 	kept: [
 		[m.site_privacy_purchase(), m.site_privacy_no_limit()],
-		[m.site_privacy_number(), m.site_privacy_days({ days: String(app.config.keepDays.numbers) })],
-		[m.site_privacy_device(), m.site_privacy_days({ days: String(app.config.keepDays.devices) })],
+		[m.site_privacy_number(), formatDuration(`${app.config.keepDays.numbers}d`)],
+		[m.site_privacy_device(), formatDuration(`${app.config.keepDays.devices}d`)],
 		[
 			m.site_privacy_visit(),
-			m.site_privacy_visit_time({ hours: String(UNPAID_HOURS), days: String(PAID_DAYS) })
+			m.site_privacy_visit_time({
+				time: formatDuration(`${UNPAID_HOURS}h`),
+				longer: formatDuration(`${PAID_DAYS}d`)
+			})
 		],
 		[m.site_privacy_password(), m.site_privacy_password_time()]
 	]

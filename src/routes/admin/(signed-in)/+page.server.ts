@@ -1,3 +1,4 @@
+import { sumTakings } from '#lib/server/billing/earnings.ts';
 import { env } from '$env/dynamic/private';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
@@ -9,12 +10,13 @@ const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'];
 const MAX_PROBLEMS = 30;
 
 export const load = adminPage(async (event) => {
-	const { checks, monitoring, earnings, config } = event.locals.app;
+	const { app } = event.locals;
+	const { checks, monitoring, config } = app;
 	const [readings, payments, today, week, findings] = await Promise.all([
 		monitoring.read(),
 		monitoring.recentPayments(),
-		earnings.takings('daily'),
-		earnings.takings('weekly'),
+		sumTakings(app, 'daily'),
+		sumTakings(app, 'weekly'),
 		checks.findings(readProxySettings(env))
 	]);
 	const countOf = (operator: string, isWanted: (status: string) => boolean) =>

@@ -1,3 +1,4 @@
+import { findApiBuyerTime } from '#lib/server/passes.ts';
 import { MEGABYTE } from '#lib/domain/offers.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { readSessions } from '#lib/server/portal/purchases.ts';
@@ -47,11 +48,11 @@ async function passesOf(
 	event: Parameters<RequestHandler>[0],
 	tokenHash: string
 ): Promise<{ untilMs: number; leftMb: number | null }[]> {
-	const { apiBuyers, purchases } = event.locals.app;
-	const ofApiBuyer = await apiBuyers.leftOf(tokenHash);
+	const { app } = event.locals;
+	const ofApiBuyer = await findApiBuyerTime(app, tokenHash);
 	if (ofApiBuyer !== null) return [ofApiBuyer];
 	try {
-		const sessions = await readSessions(purchases, apiClient(event), tokenHash);
+		const sessions = await readSessions(app.purchases, apiClient(event), tokenHash);
 		const active = sessions.filter(({ status }) => status === 'active');
 		return active.flatMap(({ expires_at: end, data_left_mb: leftMb }) =>
 			end === null ? [] : [{ untilMs: Date.parse(end), leftMb }]

@@ -5,7 +5,7 @@ import * as reviews from '#lib/server/billing/reviews.ts';
 import * as jobs from '#lib/server/jobs.ts';
 import * as monitoring from '#lib/server/monitoring.ts';
 import { numberEnding } from '../../../support/api/api.ts';
-import { BOTH_DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
+import { BOTH_DATABASES, DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
 import { useQueryPlans } from '../../../support/database/query-plans.ts';
 import { startServer } from '../../../support/server/server.ts';
 
@@ -27,7 +27,7 @@ it('without METRICS_TOKEN there is no such page, whatever is sent', async () => 
 	}
 });
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database, env: { METRICS_TOKEN } });
 
 	/** Lines by name and labels, as in the text. */
@@ -211,7 +211,7 @@ describe.each(BOTH_DATABASES)('what a reading asks of %s', (kind) => {
 	it.each([
 		['refunds under way', () => monitoring.findRefunds(plans().db, 'payment.refund')],
 		['passes without a gateway', () => monitoring.passes(plans().db)],
-		['open reviews', () => reviews.countOpen(plans().db)],
+		['open reviews', () => reviews.countOpenReviews(plans().db)],
 		['due jobs', () => jobs.dueKinds(plans().db, 50)]
 	])('%s are read from an index', async (_what, read) => {
 		const plan = await plans().planOf(read);

@@ -23,17 +23,17 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([
-		['sums by time', () => earnings.sumsByQuarterHour(plans().db, sold)],
-		['sums by offer and payment method', () => earnings.sumsByPart(plans().db, sold, [5_010, 5_030])],
+		['sums by time', () => earnings.findSumsByQuarterHour(plans().db, sold)],
+		['sums by offer and payment method', () => earnings.findSumsByPart(plans().db, sold, [5_010, 5_030])],
 		[
 			'sums of some hours',
 			() => {
 				const some = { ...sold, hours: [{ from: 5_010, until: 5_020 }] };
-				return earnings.sumsByPart(plans().db, some, [5_030]);
+				return earnings.findSumsByPart(plans().db, some, [5_030]);
 			}
 		],
-		['sums by router', () => earnings.sumsByRouter(plans().db, sold, 10)],
-		['all sums by router', () => earnings.sumsByRouter(plans().db, sold)],
+		['sums by router', () => earnings.findSumsByRouter(plans().db, sold, 10)],
+		['all sums by router', () => earnings.findSumsByRouter(plans().db, sold)],
 		['the list', () => earnings.findLines(plans().db, sold, { after: [5_020, 9, 1], limit: 3 })]
 	])('%s: payments and refunds are ranges of the indexes of their times', async (_what, read) => {
 		const plan = await plans().planOf(read);

@@ -1,6 +1,6 @@
 /** The queries of an owner's people: none reads all sessions, however long the history is. */
 import { describe, expect, it } from 'vitest';
-import * as sessions from '../../../../src/lib/server/billing/session-store.ts';
+import * as sessions from '../../../../src/lib/server/billing/session-reads.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 import { useQueryPlans } from '../../../support/database/query-plans.ts';
 
@@ -28,21 +28,21 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		[
 			'running sessions',
 			BY_STATE,
-			() => sessions.runningOfOwner(plans().db, owner, { after: null, limit: 9 })
+			() => sessions.findRunningOfOwner(plans().db, owner, { after: null, limit: 9 })
 		],
-		['their number', BY_STATE, () => sessions.countActiveOfOwner(plans().db, owner)],
-		['the number of those that are over', BY_STATE, () => sessions.countEndedOfOwner(plans().db, owner)],
+		['their number', BY_STATE, () => sessions.countRunning(plans().db, owner)],
+		['the number of those that are over', BY_STATE, () => sessions.countEnded(plans().db, owner)],
 		[
 			'sessions that are over',
 			/sessions_router_started/,
-			() => sessions.begunOfOwner(plans().db, owner, { ...page, isOver: true })
+			() => sessions.findBegunOfOwner(plans().db, owner, { ...page, isOver: true })
 		],
 		[
 			'these and those that run',
 			/sessions_router_started/,
-			() => sessions.begunOfOwner(plans().db, owner, { ...page, isOver: false })
+			() => sessions.findBegunOfOwner(plans().db, owner, { ...page, isOver: false })
 		],
-		['the latest one', /sessions_router_started/, () => sessions.latestStartOfOwner(plans().db, 57, 5_000)]
+		['the latest one', /sessions_router_started/, () => sessions.findLatestStart(plans().db, 57, 5_000)]
 	])('%s are a range of an index', async (_what, index, read) => {
 		const plan = await plans().planOf(read);
 		expect(plan).toMatch(index);
@@ -50,16 +50,16 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	});
 
 	it('each session is in one of both groups', async () => {
-		const count = await sessions.countActiveOfOwner(plans().db, owner);
+		const count = await sessions.countRunning(plans().db, owner);
 		const begun = (isOver: boolean) =>
-			sessions.begunOfOwner(plans().db, owner, {
+			sessions.findBegunOfOwner(plans().db, owner, {
 				...{ from: 0, until: 9_000, isOver, after: null, limit: 9_000 }
 			});
 		const over = await begun(true);
-		expect([count, over.length, await sessions.countEndedOfOwner(plans().db, owner)]).toEqual([1, 5, 5]);
+		expect([count, over.length, await sessions.countEnded(plans().db, owner)]).toEqual([1, 5, 5]);
 		expect(await begun(false)).toHaveLength(6);
 		expect(over.slice(0, 2).map(({ id }) => id)).toEqual([5_057, 4_057]);
-		expect(await sessions.latestStartOfOwner(plans().db, 57, 5_000)).toBe(4_057);
-		expect(await sessions.latestStartOfOwner(plans().db, 58, 58)).toBeNull();
+		expect(await sessions.findLatestStart(plans().db, 57, 5_000)).toBe(4_057);
+		expect(await sessions.findLatestStart(plans().db, 58, 58)).toBeNull();
 	});
 });

@@ -47,7 +47,6 @@ export const newPurchases = (): Purchases => {
 		secrets: createSecrets(SECRET),
 		rateLimits,
 		region: 'UG',
-		isApiBuyer: () => false,
 		readExtended: () => Promise.resolve(null)
 	});
 };

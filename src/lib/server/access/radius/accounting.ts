@@ -4,7 +4,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { holdsSlot, releaseSlot, releaseUnnamed, takeSlot } from '../device-slots.ts';
 import * as connectionStore from '../connection-store.ts';
-import { passState } from '../../passes/passes.ts';
+import { passState, findPassOrThrow } from '../../passes.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
 import { type AccessContext, countData } from '../provisioning.ts';
 import { countersOf } from './counters.ts';
@@ -99,9 +99,9 @@ async function updateConnection(
 const startOf = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
 
 /** Whether a connection began before its pass, for example under the name of another one. */
-async function isEarlier({ passes }: AccessContext, trx: Tx, passId: number | null, startedAt: number) {
+async function isEarlier(trx: Tx, passId: number | null, startedAt: number) {
 	if (passId === null) return false;
-	const { starts_at: startsAt, created_at: createdAt } = await passes.findOrThrow(trx, passId);
+	const { starts_at: startsAt, created_at: createdAt } = await findPassOrThrow(trx, passId);
 	return startedAt < (startsAt ?? createdAt) - EARLIER_MS;
 }
 
@@ -119,8 +119,7 @@ async function connectionFor(
 	const reused = found && reuseOf(found, report);
 	if (found && reused === null) {
 		const row = await identified(context, trx, gateway, report, found);
-		const isCounted =
-			found.pass_id !== null || (await isEarlier(context, trx, row.pass_id, found.started_at));
+		const isCounted = found.pass_id !== null || (await isEarlier(trx, row.pass_id, found.started_at));
 		return { row, isNew: false, uncounted: isCounted ? 0 : found.bytes_in + found.bytes_out };
 	}
 	if (found) {
@@ -152,7 +151,7 @@ async function addConnection(
 	const none = { bytes_in: 0, bytes_out: 0, counter_in: null, counter_out: null };
 	return connectionStore.insertConnection(trx, {
 		...named,
-		...((await isEarlier(context, trx, named.pass_id, startedAt)) &&
+		...((await isEarlier(trx, named.pass_id, startedAt)) &&
 			countersOf(none, report, { startedAt, since: startedAt })),
 		gateway_id: gateway.id,
 		acct_session_id: report.session,

@@ -1,7 +1,7 @@
 import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { passState, reasonOfEnd, type RunningPass } from '../../passes/passes.ts';
+import { passState, findReasonOfEnd, type RunningPass, openPassword } from '../../passes.ts';
 import { INTERIM_SECONDS, hasRoom, takeSlot } from '../device-slots.ts';
 import type { AccessContext } from '../provisioning.ts';
 import { acceptLimits } from './limits.ts';
@@ -51,7 +51,7 @@ export async function authorize(
 	gateway: RegisteredGateway,
 	login: Login
 ): Promise<LoginAnswer> {
-	const { database, clock, gateways, passes } = context;
+	const { database, clock, gateways } = context;
 	// A rejected login is also a sign of life.
 	await gateways.recordStatus(gateway, { seen: true, ...noteUnread(login.mac) });
 	const device = await keyRequest(context, gateway, login);
@@ -61,7 +61,7 @@ export async function authorize(
 	const now = clock.now();
 	if (!(await hasRoom(database.db, slotFor(gateway, pass, login), now))) return refuse('devices');
 	return accept({
-		'control:Cleartext-Password': passes.passwordOf(pass.pass),
+		'control:Cleartext-Password': openPassword(context, pass.pass),
 		...timeAttributes([pass], now),
 		...acceptLimits(gateway.kind, pass.pass)
 	});
@@ -132,7 +132,7 @@ async function keysFor(
 	// The access point tries these Wi-Fi passwords.
 	return accept({
 		'control:Auth-Type': 'Accept',
-		'reply:Tunnel-Password:0': passes.map(({ pass }) => context.passes.passwordOf(pass)),
+		'reply:Tunnel-Password:0': passes.map(({ pass }) => openPassword(context, pass)),
 		...(others.length === 0 && { 'reply:User-Name': loginUser(first.pass.id) }),
 		...timeAttributes(passes, context.clock.now())
 	});
@@ -150,6 +150,6 @@ async function passFor(
 	if (pass.kind === 'runs') return pass;
 	if (pass.kind === 'unknown') return UNKNOWN;
 	if (pass.kind === 'waits') return refuse('waits');
-	const reason = await reasonOfEnd(db, passId);
+	const reason = await findReasonOfEnd(db, passId);
 	return refuse(reason === 'data_limit_reached' ? 'data' : reason === null ? 'expired' : 'ended');
 }

@@ -3,7 +3,7 @@ import { dataLeft } from '#lib/domain/offers.ts';
 import { normaliseMac } from '#lib/domain/address.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { passState, type RunningPass } from '../../passes/passes.ts';
+import { passState, type RunningPass } from '../../passes.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
 import * as store from '../connection-store.ts';
 import { INTERIM_SECONDS, holdsSlot } from '../device-slots.ts';

@@ -1,5 +1,5 @@
 import { dataLeft } from '#lib/domain/offers.ts';
-import { type PassRow, speedOf } from '../../passes/passes.ts';
+import { type PassRow, readSpeed } from '../../passes.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/gateways.ts';
 
@@ -26,7 +26,7 @@ const ATTRIBUTES: Partial<
 
 /** @param total bytes that the connection may use: both gateways count per connection; null without a limit */
 export function limitAttributes(kind: GatewayKind, pass: PassRow, total: number | null) {
-	const { down, up } = speedOf(pass);
+	const { down, up } = readSpeed(pass);
 	const values: Record<Value, number | null> = {
 		...(total === null ? { octets: null, gigawords: null } : dataWords(total)),
 		bitsUp: up === null ? null : up * 1000,
@@ -40,7 +40,7 @@ export function limitAttributes(kind: GatewayKind, pass: PassRow, total: number 
 
 /** Returns the limits of a pass for an Access-Accept. */
 export function acceptLimits(kind: GatewayKind, pass: PassRow): Record<string, string | number> {
-	const speed = speedOf(pass);
+	const speed = readSpeed(pass);
 	const left = dataLeft(pass);
 	// FreeRADIUS does not know CoovaChilli's gigawords: above 4 GiB only the Disconnect-Request ends its connections.
 	const isTooLarge = kind === 'coova' && left !== null && dataWords(left).gigawords > 0;

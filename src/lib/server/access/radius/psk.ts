@@ -1,6 +1,6 @@
 import { currentReports, hasRoom } from '../device-slots.ts';
 import * as slots from '../device-slots.ts';
-import { passState, type RunningPass } from '../../passes/passes.ts';
+import { passState, type RunningPass } from '../../passes.ts';
 import type { AccessContext } from '../provisioning.ts';
 import type { Asking } from './psk-candidates.ts';
 

@@ -1,38 +1,4 @@
-import { z } from 'zod';
-import type { Setting } from '../../config/setting.ts';
-import {
-	baseUrl,
-	checkAddress,
-	countryCode,
-	credential,
-	defineOperator,
-	type Installation,
-	onOff,
-	type OperatorDependencies,
-	type ValuesOf
-} from './definition.ts';
 import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/mobile';
-import { ruleInMajor } from '#lib/domain/payment-methods.ts';
-import { toMajor } from '#lib/domain/money.ts';
-import type {
-	AttemptReference,
-	CallbackHint,
-	FailureReason,
-	OperatorAdapter,
-	PaymentRequest,
-	RefundRequest,
-	StatusOutcome,
-	SubmitOutcome
-} from './operator.ts';
-import { busy, causeOf, NO_HINT, refused, unanswered, unavailable } from './outcomes.ts';
-import {
-	isForeignRefusal,
-	jsonObject,
-	member,
-	plainText,
-	retryAfterSeconds,
-	textMember
-} from './response.ts';
 import {
 	constants,
 	createCipheriv,
@@ -41,15 +7,50 @@ import {
 	publicEncrypt,
 	randomBytes
 } from 'node:crypto';
+import { z } from 'zod';
+import { toMajor } from '#lib/domain/money.ts';
+import { ruleInMajor } from '#lib/domain/payment-methods.ts';
+import type { Setting } from '../../config/setting.ts';
+import { equalSecrets } from '../../platform/secrets.ts';
 import {
 	type AuthorisedOutcome,
-	createClient,
-	createTokens,
+	NO_HINT,
 	type OperatorResponse,
 	type TokenOutcome,
-	tokenResponse
+	busy,
+	createClient,
+	createTokens,
+	formatCause,
+	isForeignRefusal,
+	member,
+	parseObject,
+	readRetryAfter,
+	readText,
+	refused,
+	simplifyText,
+	tokenResponse,
+	unanswered,
+	unavailable
 } from './client.ts';
-import { equalSecrets } from '../../platform/secrets.ts';
+import {
+	type AttemptReference,
+	type CallbackHint,
+	type FailureReason,
+	type Installation,
+	type OperatorAdapter,
+	type OperatorDependencies,
+	type PaymentRequest,
+	type RefundRequest,
+	type StatusOutcome,
+	type SubmitOutcome,
+	type ValuesOf,
+	baseUrl,
+	checkAddress,
+	countryCode,
+	credential,
+	defineOperator,
+	onOff
+} from './operator.ts';
 
 const version = z.enum(['v1', 'v2'], 'Use "v1" or "v2".');
 const amount = z
@@ -152,7 +153,7 @@ export const airtel = defineOperator({
 	create: createAirtel,
 	statement: {
 		reference: ['External ID', 'External Transaction ID', 'Partner Transaction ID', 'Reference ID'],
-		referenceStart: referenceOf,
+		referenceStart: parseReference,
 		providerReference: ['Airtel Money ID', 'Transaction ID', 'Txn ID'],
 		amount: ['Transaction Amount', 'Amount'],
 		status: {
@@ -211,7 +212,7 @@ function createAirtel(values: AirtelValues, dependencies: OperatorDependencies):
 
 async function submit(context: AirtelContext, request: PaymentRequest): Promise<SubmitOutcome> {
 	const { values, client, callingCode } = context;
-	const id = idOf(request.reference, values.AIRTEL_ID_FORMAT);
+	const id = formatId(request.reference, values.AIRTEL_ID_FORMAT);
 	const number = request.payerPhone.slice(1 + callingCode.length);
 	const msisdn = values.AIRTEL_LEADING_ZERO === 'on' && !number.startsWith('0') ? `0${number}` : number;
 	const market = { country: values.AIRTEL_COUNTRY, currency: values.AIRTEL_CURRENCY };
@@ -227,7 +228,7 @@ async function readStatus(
 	{ values, client }: AirtelContext,
 	{ reference, operatorReference }: Pick<AttemptReference, 'reference' | 'operatorReference'>
 ): Promise<StatusOutcome> {
-	const id = operatorReference ?? idOf(reference, values.AIRTEL_ID_FORMAT);
+	const id = operatorReference ?? formatId(reference, values.AIRTEL_ID_FORMAT);
 	return statusOutcome(await client.get(`/standard/v1/payments/${encodeURIComponent(id)}`), id);
 }
 
@@ -282,7 +283,7 @@ async function readRefund(
 function textFor({ description, reference }: Pick<PaymentRequest, 'description' | 'reference'>): string {
 	const code = reference.slice(0, 8);
 	const unquoted = description.replace(/['\u2019]/g, '');
-	const words = plainText(unquoted, MAX_REFERENCE_LENGTH - code.length - 1, /[^A-Za-z0-9 -]+/g);
+	const words = simplifyText(unquoted, MAX_REFERENCE_LENGTH - code.length - 1, /[^A-Za-z0-9 -]+/g);
 	return `${words} ${code}`.trim();
 }
 
@@ -335,7 +336,7 @@ function createAirtelClient(values: AirtelValues, { http, clock }: OperatorDepen
 		const key = await keys.get();
 		return key.kind === 'token'
 			? null
-			: `AIRTEL_MESSAGE_SIGNING: Airtel gives no signing key: ${causeOf(key)}.`;
+			: `AIRTEL_MESSAGE_SIGNING: Airtel gives no signing key: ${formatCause(key)}.`;
 	}
 
 	return { get: client.get, post, check };
@@ -344,7 +345,7 @@ function createAirtelClient(values: AirtelValues, { http, clock }: OperatorDepen
 function signingKey(outcome: AuthorisedOutcome): TokenOutcome {
 	const answer = tokenResponse(outcome);
 	if (answer.kind !== 'response') return answer;
-	const value = textMember(member(jsonObject(answer.text), 'data'), 'key') ?? '';
+	const value = readText(member(parseObject(answer.text), 'data'), 'key') ?? '';
 	return isKey(value)
 		? { kind: 'token', value, expiresInSeconds: KEY_SECONDS }
 		: { kind: 'unavailable', cause: 'the response has no signing key' };
@@ -390,7 +391,7 @@ const SHORT_LENGTH = 25;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-export function idOf(reference: string, format: IdFormat): string {
+export function formatId(reference: string, format: IdFormat): string {
 	if (format === 'uuid') return reference;
 	return BigInt(`0x${reference.replaceAll('-', '')}`)
 		.toString(36)
@@ -398,7 +399,7 @@ export function idOf(reference: string, format: IdFormat): string {
 }
 
 /** Returns our reference; null if `idOf` did not create the id. */
-function referenceOf(id: string): string | null {
+function parseReference(id: string): string | null {
 	const text = id.trim().toLowerCase();
 	if (UUID.test(text)) return text;
 	if (text.length !== SHORT_LENGTH || !/^[0-9a-z]+$/.test(text)) return null;
@@ -424,20 +425,20 @@ interface Read {
 
 /** Collects the product code, the gateway code and its other form (`status_code`). */
 function read({ text }: OperatorResponse): Read {
-	const body = jsonObject(text);
+	const body = parseObject(text);
 	const status = member(body, 'status');
 	const codes = [
-		textMember(status, 'result_code'),
-		textMember(status, 'response_code'),
-		textMember(status, 'code'),
-		textMember(body, 'status_code')
+		readText(status, 'result_code'),
+		readText(status, 'response_code'),
+		readText(status, 'code'),
+		readText(body, 'status_code')
 	];
 	const transaction = member(member(body, 'data'), 'transaction');
-	const message = textMember(status, 'message') ?? textMember(body, 'status_message') ?? '';
+	const message = readText(status, 'message') ?? readText(body, 'status_message') ?? '';
 	return {
 		codes: new Set(codes.flatMap((code) => (code === null ? [] : [code.toUpperCase()]))),
 		message,
-		said: `${message} ${textMember(transaction, 'message') ?? ''}`,
+		said: `${message} ${readText(transaction, 'message') ?? ''}`,
 		success: String(status['success']) === 'true',
 		transaction
 	};
@@ -453,8 +454,8 @@ const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
 	TA: 'pending'
 };
 
-const stateOf = (transaction: Record<string, unknown>) =>
-	(textMember(transaction, 'status') ?? '').toUpperCase();
+const readState = (transaction: Record<string, unknown>) =>
+	(readText(transaction, 'status') ?? '').toUpperCase();
 
 /** The payment may be queued: read its status. `0000900`: "transaction might be in ambiguous state". */
 const AMBIGUOUS = /^(ESB000001|ESB000004|ESB000014|0000900|DP0080000(1000|1001|1006|1024))$/;
@@ -498,7 +499,7 @@ const WORDS: readonly (readonly [RegExp, FailureReason])[] = [
 	[/\blimits?\b/i, 'payer_limit_reached']
 ];
 
-function reasonOf({ codes, said }: Read, otherwise: FailureReason): FailureReason {
+function findReason({ codes, said }: Read, otherwise: FailureReason): FailureReason {
 	const worded = WORDS.find(([pattern]) => pattern.test(said))?.[1];
 	const coded = [...codes].flatMap((code) => REASONS[code] ?? [])[0];
 	return worded ?? coded ?? otherwise;
@@ -506,13 +507,13 @@ function reasonOf({ codes, said }: Read, otherwise: FailureReason): FailureReaso
 
 /** Airtel also refuses with HTTP 200 and `success: false`. It is final if the state, a code or the words say why. */
 function isFinalRefusal(status: number, { codes, said, success, transaction }: Read): boolean {
-	const state = stateOf(transaction);
+	const state = readState(transaction);
 	if (status < 200 || status >= 300 || success || state === 'SUCCESS') return false;
 	const isTold = WORDS.some(([pattern, reason]) => reason !== 'payer_timeout' && pattern.test(said));
 	return isTold || CLAIMS[state] === 'failed' || [...codes].some((code) => FINAL.test(code));
 }
 
-function outcomeOf(
+function readOutcome(
 	sent: AuthorisedOutcome,
 	accepted: (read: Read) => { operatorReference: string } | null
 ): SubmitOutcome {
@@ -521,7 +522,7 @@ function outcomeOf(
 	const answer = read(sent);
 	const { codes, message } = answer;
 	const some = (pattern: RegExp) => [...codes].some((code) => pattern.test(code));
-	const words = message || textMember(answer.transaction, 'message') || `HTTP ${status}`;
+	const words = message || readText(answer.transaction, 'message') || `HTTP ${status}`;
 	const uncertain: SubmitOutcome = { kind: 'uncertain', raw };
 
 	if (codes.has(DUPLICATE) || status === 409) return uncertain;
@@ -530,39 +531,39 @@ function outcomeOf(
 	if (codes.has(ROUTER_TIMEOUT) || status === 408) return uncertain;
 	if (some(ROUTER)) return refused('merchant_error', words, raw);
 	if (status >= 500 || some(AMBIGUOUS)) return uncertain;
-	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
+	if (status === 429) return busy(words, raw, readRetryAfter(headers) ?? 0);
 	// About our credentials, whatever the text says ("token expired").
 	if (status === 401 || status === 403) return refused('merchant_error', words, raw);
 	const isRefusal = some(INVALID) || (status >= 400 && status < 500) || isFinalRefusal(status, answer);
 	if (isForeignRefusal(sent) || !isRefusal) return uncertain;
-	return refused(reasonOf(answer, 'merchant_error'), words, raw);
+	return refused(findReason(answer, 'merchant_error'), words, raw);
 }
 
 const refusesSignature = (answer: OperatorResponse): boolean =>
-	read(answer).codes.has(SIGNATURE_MISMATCH) && outcomeOf(answer, () => null).kind === 'refused';
+	read(answer).codes.has(SIGNATURE_MISMATCH) && readOutcome(answer, () => null).kind === 'refused';
 
 /** Parses the response to a payment. `ESB000010` and success only mean that the payer was prompted. */
 const paymentOutcome = (sent: AuthorisedOutcome, id: string): SubmitOutcome =>
-	outcomeOf(sent, ({ codes, success, transaction }) => {
-		const isSaid = success || stateOf(transaction) === 'SUCCESS';
+	readOutcome(sent, ({ codes, success, transaction }) => {
+		const isSaid = success || readState(transaction) === 'SUCCESS';
 		const isQueued = codes.has('ESB000010') || codes.has('DP00800001006');
 		return isSaid && isQueued && !codes.has('DP00800001000') ? { operatorReference: id } : null;
 	});
 
 /** Parses the response to a refund. `SUCCESS` is final, even with `success: false` (Airtel's sample). */
 const refundOutcome = (sent: AuthorisedOutcome, airtelMoneyId: string): SubmitOutcome =>
-	outcomeOf(sent, ({ transaction }) =>
-		/^(SUCCESS|TS|TR)$/.test(stateOf(transaction))
-			? { operatorReference: textMember(transaction, 'airtel_money_id') ?? airtelMoneyId }
+	readOutcome(sent, ({ transaction }) =>
+		/^(SUCCESS|TS|TR)$/.test(readState(transaction))
+			? { operatorReference: readText(transaction, 'airtel_money_id') ?? airtelMoneyId }
 			: null
 	);
 
 function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcome {
-	if (sent.kind !== 'response') return unavailable(causeOf(sent));
+	if (sent.kind !== 'response') return unavailable(formatCause(sent));
 	const { status, text: raw } = sent;
 	const answer = read(sent);
 	const { codes, message, transaction } = answer;
-	const state = stateOf(transaction);
+	const state = readState(transaction);
 	const isFine = status >= 200 && status < 300;
 	if (isFine && state !== '') {
 		const named = transaction['id'];
@@ -572,12 +573,12 @@ function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcome {
 		}
 		switch (CLAIMS[state]) {
 			case 'succeeded': {
-				const providerReference = textMember(transaction, 'airtel_money_id');
+				const providerReference = readText(transaction, 'airtel_money_id');
 				return { kind: 'succeeded', providerReference, amountMinor: null, currency: null, raw };
 			}
 			case 'failed': {
-				const words = textMember(transaction, 'message') ?? message;
-				const reason = state === 'TE' ? 'payer_timeout' : reasonOf(answer, 'provider_error');
+				const words = readText(transaction, 'message') ?? message;
+				const reason = state === 'TE' ? 'payer_timeout' : findReason(answer, 'provider_error');
 				return { kind: 'failed', reason, message: words === '' ? state : words, raw };
 			}
 			case 'pending':
@@ -588,21 +589,21 @@ function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcome {
 	}
 	if (status < 500 && NOT_FOUND.some((code) => codes.has(code))) return { kind: 'not_found', raw };
 	const said = [...codes].join(' ');
-	return unavailable(`HTTP ${status} ${said}`.trim(), retryAfterSeconds(sent.headers));
+	return unavailable(`HTTP ${status} ${said}`.trim(), readRetryAfter(sent.headers));
 }
 
 /** @param key of the portal, for authenticated callbacks; undefined if the portal has none */
 function parseCallback(body: string, key: string | undefined): CallbackHint {
-	const transaction = member(jsonObject(body), 'transaction');
-	const id = textMember(transaction, 'id');
-	const reference = id === null ? null : referenceOf(id);
-	const state = textMember(transaction, 'status_code') ?? textMember(transaction, 'status') ?? '';
+	const transaction = member(parseObject(body), 'transaction');
+	const id = readText(transaction, 'id');
+	const reference = id === null ? null : parseReference(id);
+	const state = readText(transaction, 'status_code') ?? readText(transaction, 'status') ?? '';
 	const hint: CallbackHint = {
 		...NO_HINT,
 		claimed: CLAIMS[state.toUpperCase()] ?? 'unknown',
 		reference,
 		operatorReference: reference === null || id === null ? null : id.toLowerCase(),
-		providerReference: textMember(transaction, 'airtel_money_id')
+		providerReference: readText(transaction, 'airtel_money_id')
 	};
 	if (key === undefined) return hint;
 	return { ...hint, authentic: isAuthentic(body, key) ? 'verified' : 'invalid' };
@@ -619,7 +620,7 @@ const HASH = /,\s*"hash"\s*:\s*"[^"]*"|"hash"\s*:\s*"[^"]*"\s*,\s*/;
  * Published clients define the payload differently, so each definition is tried.
  */
 function isAuthentic(body: string, key: string): boolean {
-	const { hash, ...others } = jsonObject(body) ?? {};
+	const { hash, ...others } = parseObject(body) ?? {};
 	if (typeof hash !== 'string' || (body.match(SIGNED_MEMBERS)?.length ?? 0) > 2) return false;
 	try {
 		const { transaction } = others;
@@ -640,4 +641,4 @@ function isAuthentic(body: string, key: string): boolean {
 
 /** Signed bytes count only if they equal the parsed value. */
 const isSame = (bytes: string, value: unknown): boolean =>
-	JSON.stringify(jsonObject(bytes)) === JSON.stringify(value);
+	JSON.stringify(parseObject(bytes)) === JSON.stringify(value);

@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http-client.ts';
-import { httpText, jsonObject, member, textMember } from './response.ts';
+import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from './operator.ts';
 
 export type TokenOutcome = { kind: 'token'; value: string; expiresInSeconds: number } | NoToken;
 
@@ -53,23 +53,23 @@ export function tokenResponse(outcome: AuthorisedOutcome): OperatorResponse | No
 	if (status === 200) return outcome;
 	if (status !== 400 && status !== 401 && status !== 403)
 		return { kind: 'unavailable', cause: `HTTP ${status}` };
-	const body = jsonObject(text);
+	const body = parseObject(text);
 	const names = ['error', 'errorMessage', 'message'];
-	const reason = names.map((name) => textMember(body, name)).find((one) => one !== null);
+	const reason = names.map((name) => readText(body, name)).find((one) => one !== null);
 	return {
 		kind: 'refused',
 		status,
-		text: (reason ?? textMember(member(body, 'status'), 'message') ?? '').slice(0, 100)
+		text: (reason ?? readText(member(body, 'status'), 'message') ?? '').slice(0, 100)
 	};
 }
 
 async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptions): Promise<TokenOutcome> {
 	const answer = tokenResponse(await http.send(tokenRequest));
 	if (answer.kind !== 'response') return answer;
-	const body = jsonObject(answer.text);
-	const value = textMember(body, 'access_token');
+	const body = parseObject(answer.text);
+	const value = readText(body, 'access_token');
 	if (!value) return { kind: 'unavailable', cause: 'the response has no token' };
-	const seconds = Number(textMember(body, 'expires_in'));
+	const seconds = Number(readText(body, 'expires_in'));
 	return { kind: 'token', value, expiresInSeconds: seconds > 0 ? seconds : usualTokenSeconds };
 }
 
@@ -112,7 +112,7 @@ export function createClient(options: ClientOptions) {
 		const token = await tokens.get();
 		if (token.kind === 'token') return null;
 		if (token.kind === 'unavailable') return `${baseUrl} gives no token: ${token.cause}.`;
-		return `${baseUrl} refuses ${keys} (${httpText(token.status, token.text)}).`;
+		return `${baseUrl} refuses ${keys} (${formatHttp(token.status, token.text)}).`;
 	}
 
 	return {
@@ -127,3 +127,186 @@ export function createClient(options: ClientOptions) {
 			})
 	};
 }
+
+/**
+ * Reads the bodies of operators: responses and callbacks alike. Proxies between them and us rewrite bodies, so what is in one
+ * counts, not its content type: JSON with anything around it (byte order marks, NUL, line ends, a second copy), JSON in a form
+ * or in a string, or the fields of a form. Returns null for the rest.
+ */
+export function parseJson(text: string): unknown {
+	// JSON has none of these in a string, and may have blanks around it.
+	const plain = text.replace(CONTROLS, ' ').trim();
+	const whole = parsed(plain);
+	if (whole !== undefined) return typeof whole === 'string' ? parseJson(whole) : whole;
+	// HTML may hold anything.
+	if (plain.startsWith('<')) return null;
+	const inside = firstObject(plain);
+	return (inside === null ? parseForm(plain) : parsed(inside)) ?? null;
+}
+
+export function parseObject(text: string): Record<string, unknown> | null {
+	const value = parseJson(text);
+	const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+	return isObject(one) ? one : null;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** C0 and the byte order mark. */
+// eslint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u001f\ufeff]/g;
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text, exact);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Keeps the digits of an id of 64 bits, which a number would round. */
+const exact = (_name: string, value: unknown, context?: { source?: string }): unknown =>
+	typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
+		? context?.source
+		: value;
+
+/** Strings, of which the last may have no end, and brackets. */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|$)|[[\]{}]/g;
+
+/** Returns the text of the first object or list, whatever is around it; null if none is whole. */
+function firstObject(text: string): string | null {
+	const start = text.search(/[[{]/);
+	let depth = 0;
+	for (const { 0: sign, index } of text.slice(Math.max(0, start)).matchAll(TOKENS)) {
+		if (sign === '{' || sign === '[') depth += 1;
+		else if (sign === '}' || sign === ']') depth -= 1;
+		if (depth === 0) return text.slice(start, start + index + 1);
+	}
+	return null;
+}
+
+/** The fields of a form, with those of an object that it holds as a value or as a name. */
+function parseForm(text: string): Record<string, unknown> | null {
+	if (!/^[^\s={}<>]*(=|%7B)/i.test(text)) return null;
+	const fields = [...new URLSearchParams(text)];
+	const held = fields.flat().map(parsed).find(isObject);
+	return { ...held, ...Object.fromEntries(fields.map(([name, value]) => [name, parsed(value) ?? value])) };
+}
+
+export function member(object: unknown, name: string): Record<string, unknown> {
+	const value = (object as Record<string, unknown> | null | undefined)?.[name];
+	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Returns a text or a number as text, without blanks around it; null if there is none. */
+export function readText(object: unknown, name: string): string | null {
+	const value = (object as Record<string, unknown> | null | undefined)?.[name];
+	if (typeof value === 'number') return String(value);
+	return typeof value === 'string' ? value.replaceAll('\0', '').trim() || null : null;
+}
+
+/**
+ * True for a refusal as HTML, which no operator writes: a proxy does, and it says nothing about what the operator did.
+ * Access is refused before (401, 403).
+ */
+export const isForeignRefusal = ({ status, text }: { status: number; text: string }): boolean =>
+	[400, 404, 405, 415].includes(status) && text.trimStart().startsWith('<');
+
+export const formatHttp = (status: number, text: string): string => `HTTP ${status} ${text}`.trim();
+
+/** Returns the seconds of Retry-After, at most an hour; null for other forms. */
+export function readRetryAfter(headers: Record<string, string>): number | null {
+	const seconds = Number(headers['retry-after'] ?? NaN);
+	return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3_600) : null;
+}
+
+/** Keeps unaccented letters, digits and ` .,-`, because operators refuse other signs; `refused` matches more. */
+export const simplifyText = (text: string, length: number, refused = /[^A-Za-z0-9 .,-]+/g): string =>
+	text
+		.normalize('NFKD')
+		.replace(/\p{M}/gu, '')
+		.replace(refused, ' ')
+		.replace(/ +/g, ' ')
+		.trim()
+		.slice(0, length)
+		.trim();
+
+type Refused = Extract<SubmitOutcome, { kind: 'refused' }>;
+
+export const refused = (reason: FailureReason, message: string, raw = message): Refused => ({
+	kind: 'refused',
+	reason,
+	message,
+	retryable: false,
+	raw
+});
+
+/** A temporary refusal: the same request may be sent again. */
+export const busy = (message: string, raw = message, retryAfterSeconds = 0): Refused => ({
+	kind: 'refused',
+	reason: 'provider_unavailable',
+	message,
+	retryable: true,
+	retryAfterSeconds,
+	raw
+});
+
+export const unavailable = (cause: string, retryAfterSeconds: number | null = null): StatusOutcome => ({
+	kind: 'unavailable',
+	cause,
+	retryAfterSeconds
+});
+
+export const lookUpReason = (
+	reasons: Readonly<Record<string, FailureReason>>,
+	code: string | null,
+	otherwise: FailureReason
+): FailureReason => (Object.hasOwn(reasons, code ?? '') ? reasons[code ?? ''] : undefined) ?? otherwise;
+
+/** Nothing was sent. */
+export const CROWDED = 'too many requests wait for the operator';
+/** The operator may have recovered, and a callback may be why it is asked: not the pause of an old payment. */
+export const CROWDED_MS = 5_000;
+
+export const isCrowded = (outcome: StatusOutcome): boolean =>
+	outcome.kind === 'unavailable' && outcome.cause === CROWDED;
+
+type Unanswered = Exclude<AuthorisedOutcome, { kind: 'response' }>;
+
+/** Converts the outcome of a payment or refund request without a response. */
+export function unanswered(name: string, outcome: Unanswered): SubmitOutcome {
+	if (outcome.kind === 'refused') {
+		const raw = formatHttp(outcome.status, outcome.text);
+		return refused('merchant_error', `${name} refuses the credentials (${raw})`, raw);
+	}
+	if (outcome.kind === 'unavailable') return busy(`${name} gives no token: ${outcome.cause}`, outcome.cause);
+	const { cause, sent } = outcome;
+	if (!sent) return busy(`${name} cannot be reached: ${cause}`, cause);
+	return { kind: 'uncertain', raw: cause };
+}
+
+export const formatCause = (outcome: Unanswered): string =>
+	outcome.kind === 'refused'
+		? `credentials refused (${formatHttp(outcome.status, outcome.text)})`
+		: outcome.cause;
+
+/** Converts a response that is no success, by its HTTP status. @param reason of a refusal */
+export function unaccepted(
+	answer: OperatorResponse,
+	reason: FailureReason,
+	message: string,
+	raw: string
+): SubmitOutcome {
+	const { status } = answer;
+	if (status === 429) return busy(message, raw, readRetryAfter(answer.headers) ?? 0);
+	if ([400, 401, 403, 404, 405, 415].includes(status) && !isForeignRefusal(answer)) {
+		return refused(reason, message, raw);
+	}
+	return { kind: 'uncertain', raw };
+}
+
+export const NO_HINT: CallbackHint = {
+	...{ claimed: 'unknown', authentic: 'absent', reference: null, operatorReference: null },
+	...{ providerReference: null, amountMinor: null, currency: null }
+};

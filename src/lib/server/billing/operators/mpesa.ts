@@ -1,34 +1,48 @@
 import { z } from 'zod';
+import { readAmountWith, toMajor } from '#lib/domain/money.ts';
+import type { AmountRule } from '#lib/domain/payment-methods.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
+	type AuthorisedOutcome,
+	type Client,
+	NO_HINT,
+	type OperatorResponse,
+	busy,
+	createClient,
+	formatCause,
+	formatHttp,
+	lookUpReason,
+	member,
+	parseObject,
+	readRetryAfter,
+	readText,
+	refused,
+	simplifyText,
+	unanswered,
+	unavailable
+} from './client.ts';
+import {
+	type AttemptReference,
+	type CallbackClaim,
+	type CallbackHint,
+	type FailureReason,
+	type Installation,
+	type MoneyTaken,
+	type OperatorAdapter,
+	type OperatorDependencies,
+	type Paid,
+	type PaymentRequest,
+	type RawCallback,
+	type RefundRequest,
+	type StatusOutcome,
+	type SubmitOutcome,
+	type ValuesOf,
 	baseUrl,
 	checkAddress,
 	credential,
 	defineOperator,
-	type Installation,
-	onOff,
-	type OperatorDependencies,
-	type ValuesOf
-} from './definition.ts';
-import { type AuthorisedOutcome, type Client, createClient, type OperatorResponse } from './client.ts';
-import { httpText, jsonObject, member, plainText, retryAfterSeconds, textMember } from './response.ts';
-import type {
-	AttemptReference,
-	CallbackClaim,
-	CallbackHint,
-	FailureReason,
-	MoneyTaken,
-	OperatorAdapter,
-	Paid,
-	PaymentRequest,
-	RawCallback,
-	RefundRequest,
-	StatusOutcome,
-	SubmitOutcome
+	onOff
 } from './operator.ts';
-import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from './outcomes.ts';
-import type { AmountRule } from '#lib/domain/payment-methods.ts';
-import { readAmountWith, toMajor } from '#lib/domain/money.ts';
 
 const shortcode = z.string().regex(/^[1-9]\d{4,6}$/, 'Use five to seven digits.');
 
@@ -175,7 +189,7 @@ async function healthProblem({ values, clock, daraja }: MpesaContext): Promise<s
 	const { host } = new URL(values.MPESA_BASE_URL);
 	const query = queryBody(values, INVENTED_PUSH, clock.now());
 	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', query);
-	if (outcome.kind !== 'response') return `${host} does not answer (${causeOf(outcome)}).`;
+	if (outcome.kind !== 'response') return `${host} does not answer (${formatCause(outcome)}).`;
 	const text = credentialsRefusal(outcome);
 	return text === null ? null : `${host} refuses MPESA_SHORTCODE or MPESA_PASSKEY (${text}).`;
 }
@@ -242,30 +256,32 @@ async function readAmount(
 	if (listed) return { kind: 'succeeded', ...listed };
 	const receipt = claim?.providerReference ?? null;
 	const push = operatorReference === null ? null : await readPush(context, operatorReference);
-	const request = push && 'raw' in push ? textMember(jsonObject(push.raw ?? ''), 'MerchantRequestID') : null;
+	const request = push && 'raw' in push ? readText(parseObject(push.raw ?? ''), 'MerchantRequestID') : null;
 	if (by === null || (receipt === null && request === null)) {
 		return { kind: 'unreadable', cause: 'only a callback names the amount' };
 	}
 	const about = receipt !== null ? { TransactionID: receipt } : { OriginalConversationID: request ?? '' };
 	const body = statusBody(values, by, about, { callbackUrl, mark: AMOUNT_MARK });
 	const outcome = await daraja.post('/mpesa/transactionstatus/v1/query', body);
-	return outcome.kind === 'response' ? { kind: 'pending', raw: outcome.text } : unavailable(causeOf(outcome));
+	return outcome.kind === 'response'
+		? { kind: 'pending', raw: outcome.text }
+		: unavailable(formatCause(outcome));
 }
 
 /** The query names neither receipt nor amount. */
 async function readPush({ values, clock, daraja }: MpesaContext, id: string): Promise<StatusOutcome> {
 	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', queryBody(values, id, clock.now()));
-	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
+	if (outcome.kind !== 'response') return unavailable(formatCause(outcome));
 	const { status, headers, text: raw } = outcome;
-	const body = jsonObject(raw);
-	const code = textMember(body, 'ResultCode') ?? '';
-	const message = textMember(body, 'ResultDesc') ?? textMember(body, 'errorMessage');
+	const body = parseObject(raw);
+	const code = readText(body, 'ResultCode') ?? '';
+	const message = readText(body, 'ResultDesc') ?? readText(body, 'errorMessage');
 	if (isBeingProcessed(code, message)) return { kind: 'pending', raw };
-	const isOther = (textMember(body, 'CheckoutRequestID') ?? id) !== id;
+	const isOther = (readText(body, 'CheckoutRequestID') ?? id) !== id;
 	if (status !== 200 || code === '' || isOther) {
-		return unavailable(httpText(status, message ?? ''), retryAfterSeconds(headers));
+		return unavailable(formatHttp(status, message ?? ''), readRetryAfter(headers));
 	}
-	if (code !== '0') return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
+	if (code !== '0') return { kind: 'failed', reason: findReason(code), message: message ?? code, raw };
 	return { kind: 'succeeded', providerReference: null, amountMinor: null, currency: null, raw };
 }
 
@@ -305,7 +321,9 @@ async function readRefund(
 	const about = { OriginalConversationID: operatorReference };
 	const body = statusBody(values, by, about, { callbackUrl, mark: STATUS_MARK });
 	const outcome = await daraja.post('/mpesa/transactionstatus/v1/query', body);
-	return outcome.kind === 'response' ? { kind: 'pending', raw: outcome.text } : unavailable(causeOf(outcome));
+	return outcome.kind === 'response'
+		? { kind: 'pending', raw: outcome.text }
+		: unavailable(formatCause(outcome));
 }
 
 /**
@@ -359,7 +377,7 @@ const pushBody = (values: MpesaValues, request: PaymentRequest, now: number) => 
 	PhoneNumber: request.payerPhone.slice(1),
 	CallBackURL: request.callbackUrl,
 	AccountReference: accountReference(request.reference),
-	TransactionDesc: plainText(request.description, MAX_DESCRIPTION) || 'Payment'
+	TransactionDesc: simplifyText(request.description, MAX_DESCRIPTION) || 'Payment'
 });
 
 const queryBody = (values: MpesaValues, checkoutRequestId: string, now: number) => ({
@@ -398,7 +416,7 @@ const reversalBody = (
 	RecieverIdentifierType: '11',
 	ResultURL: request.callbackUrl,
 	QueueTimeOutURL: marked(request.callbackUrl, TIMEOUT_MARK),
-	Remarks: plainText(`Refund ${accountReference(request.reference)}`, MAX_REMARKS),
+	Remarks: simplifyText(`Refund ${accountReference(request.reference)}`, MAX_REMARKS),
 	Occasion: accountReference(request.reference)
 });
 
@@ -480,12 +498,12 @@ async function findTransaction(
 			pullBody(values, from, now + MARGIN_MS, offset)
 		);
 		if (outcome.kind !== 'response' || outcome.status !== 200) return null;
-		const list = jsonObject(outcome.text)?.['Response'];
+		const list = parseObject(outcome.text)?.['Response'];
 		const rows: unknown[] = Array.isArray(list) ? list.flat() : [];
 		for (const row of rows) {
-			const providerReference = textMember(row, 'transactionId');
-			const amountMinor = readAmountWith('.', textMember(row, 'amount') ?? '', MPESA_CURRENCY);
-			const account = textMember(row, 'billreference')?.toUpperCase() ?? '';
+			const providerReference = readText(row, 'transactionId');
+			const amountMinor = readAmountWith('.', readText(row, 'amount') ?? '', MPESA_CURRENCY);
+			const account = readText(row, 'billreference')?.toUpperCase() ?? '';
 			const isWanted = account === wanted || (account === '' && receipt !== null);
 			if (!isWanted || !providerReference) continue;
 			if (typeof amountMinor === 'string' || amountMinor <= 0) continue;
@@ -518,7 +536,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	SFC_IC0003: 'merchant_error'
 };
 
-const reasonOf = (resultCode: string): FailureReason => reasonIn(REASONS, resultCode, 'provider_error');
+const findReason = (resultCode: string): FailureReason => lookUpReason(REASONS, resultCode, 'provider_error');
 
 /** The payer has not decided yet: never a failure. */
 const isBeingProcessed = (code: string | null, text: string | null): boolean =>
@@ -526,11 +544,11 @@ const isBeingProcessed = (code: string | null, text: string | null): boolean =>
 
 /** The token is invalid and the request was ignored: in practice HTTP 404 with the first of these codes. */
 const isTokenRefusal = (answer: OperatorResponse): boolean =>
-	answer.status === 401 || namesToken(jsonObject(answer.text));
+	answer.status === 401 || namesToken(parseObject(answer.text));
 
 function namesToken(body: Record<string, unknown> | null): boolean {
-	const code = textMember(body, 'errorCode') ?? '';
-	const text = textMember(body, 'errorMessage') ?? '';
+	const code = readText(body, 'errorCode') ?? '';
+	const text = readText(body, 'errorMessage') ?? '';
 	return /^(404\.001\.03$|400\.003\.01$|401\.)/.test(code) || /invalid access token/i.test(text);
 }
 
@@ -542,18 +560,18 @@ const BUSY_SECONDS = 10;
 export function submitOutcome(outcome: AuthorisedOutcome, reference: string): SubmitOutcome {
 	if (outcome.kind !== 'response') return unanswered('M-Pesa', outcome);
 	const { status, text: raw } = outcome;
-	const body = jsonObject(raw);
-	const answered = status === 200 ? textMember(body, 'ResponseCode') : null;
+	const body = parseObject(raw);
+	const answered = status === 200 ? readText(body, 'ResponseCode') : null;
 	if (answered === '0') {
-		return { kind: 'accepted', operatorReference: textMember(body, reference), raw };
+		return { kind: 'accepted', operatorReference: readText(body, reference), raw };
 	}
-	if (answered) return refused('provider_error', textMember(body, 'ResponseDescription') ?? answered, raw);
-	return refusalOf(outcome) ?? { kind: 'uncertain', raw };
+	if (answered) return refused('provider_error', readText(body, 'ResponseDescription') ?? answered, raw);
+	return readRefusal(outcome) ?? { kind: 'uncertain', raw };
 }
 
 /** Returns Daraja's words if it refuses the shortcode or its password; otherwise null. */
 function credentialsRefusal({ text }: OperatorResponse): string | null {
-	const message = textMember(jsonObject(text), 'errorMessage') ?? '';
+	const message = readText(parseObject(text), 'errorMessage') ?? '';
 	return REFUSED_CREDENTIALS.test(message) ? message : null;
 }
 
@@ -564,15 +582,15 @@ const REFUSED_CREDENTIALS =
 const RATE_FAULT = /^policies\.ratelimit\./;
 
 /** Returns the refusal if certainly nothing was queued; otherwise null. */
-function refusalOf({ status, headers, text: raw }: OperatorResponse): SubmitOutcome | null {
-	const body = jsonObject(raw);
-	const code = textMember(body, 'errorCode') ?? '';
-	const text = textMember(body, 'errorMessage') ?? '';
-	const fault = textMember(member(member(body, 'fault'), 'detail'), 'errorcode') ?? '';
+function readRefusal({ status, headers, text: raw }: OperatorResponse): SubmitOutcome | null {
+	const body = parseObject(raw);
+	const code = readText(body, 'errorCode') ?? '';
+	const text = readText(body, 'errorMessage') ?? '';
+	const fault = readText(member(member(body, 'fault'), 'detail'), 'errorcode') ?? '';
 	const message = text || code || fault;
 	// Another process's token ended ours twice in a row: wrong credentials get no token.
 	if (code === '500.003.02' || status === 429 || RATE_FAULT.test(fault) || namesToken(body))
-		return busy(message, raw, retryAfterSeconds(headers) ?? BUSY_SECONDS);
+		return busy(message, raw, readRetryAfter(headers) ?? BUSY_SECONDS);
 	if (code === '500.001.1001') {
 		// One code has several meanings; only the text differs.
 		if (/lock subscriber/i.test(text)) return busy(message, raw, LOCK_SECONDS);
@@ -591,7 +609,7 @@ function refusalOf({ status, headers, text: raw }: OperatorResponse): SubmitOutc
  * (marked in the address). Only the address authenticates the sender.
  */
 function parseCallback(raw: RawCallback): CallbackHint {
-	const body = jsonObject(raw.body);
+	const body = parseObject(raw.body);
 	const push = member(member(body, 'Body'), 'stkCallback');
 	if (Object.keys(push).length > 0) return pushResult(push);
 	const result = member(body, 'Result');
@@ -612,8 +630,8 @@ function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string>
 	const entries = Array.isArray(list) ? list : [list];
 	return new Map(
 		entries.flatMap((entry) => {
-			const key = textMember(entry, name);
-			const value = textMember(entry, 'Value');
+			const key = readText(entry, name);
+			const value = readText(entry, 'Value');
 			return key === null || value === null ? [] : [[key.replaceAll(' ', ''), value] as const];
 		})
 	);
@@ -635,8 +653,8 @@ function pushResult(push: Record<string, unknown>): CallbackHint {
 	const items = named(member(push, 'CallbackMetadata')['Item'], 'Name');
 	return {
 		...NO_HINT,
-		claimed: claimed(textMember(push, 'ResultCode'), textMember(push, 'ResultDesc')),
-		operatorReference: textMember(push, 'CheckoutRequestID'),
+		claimed: claimed(readText(push, 'ResultCode'), readText(push, 'ResultDesc')),
+		operatorReference: readText(push, 'CheckoutRequestID'),
 		providerReference: items.get('MpesaReceiptNumber') ?? null,
 		...money(items.get('Amount'))
 	};
@@ -649,19 +667,19 @@ const parameters = (result: Record<string, unknown>): ReadonlyMap<string, string
 const ALREADY_REVERSED = 'R000001';
 
 function reversalResult(result: Record<string, unknown>): CallbackHint {
-	const code = textMember(result, 'ResultCode');
+	const code = readText(result, 'ResultCode');
 	return {
 		...NO_HINT,
-		claimed: code === ALREADY_REVERSED ? 'succeeded' : claimed(code, textMember(result, 'ResultDesc')),
-		operatorReference: textMember(result, 'OriginatorConversationID'),
-		providerReference: textMember(result, 'TransactionID'),
+		claimed: code === ALREADY_REVERSED ? 'succeeded' : claimed(code, readText(result, 'ResultDesc')),
+		operatorReference: readText(result, 'OriginatorConversationID'),
+		providerReference: readText(result, 'TransactionID'),
 		...money(parameters(result).get('Amount'))
 	};
 }
 
 /** ResultCode is that of the query; the result of the reversal or payment is a parameter. */
 function statusResult(result: Record<string, unknown>): CallbackHint {
-	if (textMember(result, 'ResultCode') !== '0') return { ...NO_HINT, claimed: 'pending' };
+	if (readText(result, 'ResultCode') !== '0') return { ...NO_HINT, claimed: 'pending' };
 	const items = parameters(result);
 	const status = items.get('TransactionStatus') ?? '';
 	const isFailure = /^(failed|declined|cancelled|expired)$/i.test(status);

@@ -1,32 +1,46 @@
+import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { CURRENCIES, readAmountWith, toMajor } from '#lib/domain/money.ts';
+import { ANY_AMOUNT } from '#lib/domain/payment-methods.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
+	type AuthorisedOutcome,
+	type Client,
+	NO_HINT,
+	type OperatorResponse,
+	createClient,
+	formatCause,
+	formatHttp,
+	lookUpReason,
+	member,
+	parseObject,
+	readRetryAfter,
+	readText,
+	refused,
+	simplifyText,
+	unaccepted,
+	unanswered,
+	unavailable
+} from './client.ts';
+import {
+	type CallbackHint,
+	type FailureReason,
+	type Installation,
+	type MoneyTaken,
+	type OperatorAdapter,
+	type OperatorDependencies,
+	type PaymentRequest,
+	type RefundRequest,
+	type StatusOutcome,
+	type SubmitOutcome,
+	type ValuesOf,
 	baseUrl,
 	checkAddress,
 	countryCode,
 	credential,
 	defineOperator,
-	type Installation,
-	onOff,
-	type OperatorDependencies,
-	type ValuesOf
-} from './definition.ts';
-import { type CountryCode, getCountryCallingCode } from 'libphonenumber-js/mobile';
-import { ANY_AMOUNT } from '#lib/domain/payment-methods.ts';
-import { httpText, jsonObject, member, plainText, retryAfterSeconds, textMember } from './response.ts';
-import { type AuthorisedOutcome, type Client, createClient, type OperatorResponse } from './client.ts';
-import type {
-	CallbackHint,
-	FailureReason,
-	MoneyTaken,
-	OperatorAdapter,
-	PaymentRequest,
-	RefundRequest,
-	StatusOutcome,
-	SubmitOutcome
+	onOff
 } from './operator.ts';
-import { causeOf, NO_HINT, reasonIn, refused, unaccepted, unanswered, unavailable } from './outcomes.ts';
 
 /** Source: momodeveloper.mtn.com. */
 const SETTINGS = {
@@ -192,7 +206,7 @@ function createMtn(values: MtnValues, dependencies: OperatorDependencies): Opera
 		...createMtnClients(values, dependencies)
 	};
 	const { collection, disbursement } = context;
-	const readMoney: ReadMoney = (body) => moneyOf(context, body);
+	const readMoney: ReadMoney = (body) => parseMoney(context, body);
 	return {
 		id: 'mtn',
 		currency,
@@ -228,10 +242,10 @@ const money = ({ currency, wire }: MtnContext, amountMinor: number, code: string
 	currency: code === currency ? wire : code
 });
 
-function moneyOf({ currency, wire }: MtnContext, body: Record<string, unknown>): MoneyTaken | null {
-	const code = textMember(body, 'currency');
+function parseMoney({ currency, wire }: MtnContext, body: Record<string, unknown>): MoneyTaken | null {
+	const code = readText(body, 'currency');
 	const ours = code === wire ? currency : code;
-	const amount = textMember(body, 'amount');
+	const amount = readText(body, 'amount');
 	if (amount === null) return { amountMinor: null, currency: ours };
 	const counted = ours ?? currency;
 	const amountMinor = CURRENCIES.includes(counted) ? readAmountWith('.', amount, counted) : null;
@@ -246,7 +260,7 @@ async function submit(context: MtnContext, request: PaymentRequest): Promise<Sub
 		...money(context, request.amountMinor, request.currency),
 		externalId: reference,
 		payer: { partyIdType: 'MSISDN', partyId: payerPhone.slice(1) },
-		payerMessage: plainText(request.description, MAX_NOTE_LENGTH) || 'Payment',
+		payerMessage: simplifyText(request.description, MAX_NOTE_LENGTH) || 'Payment',
 		payeeNote: reference
 	};
 	const headers = {
@@ -283,24 +297,24 @@ async function healthProblem({ values, wire, collection, disbursement }: MtnCont
 	if (noToken) return noToken;
 	// The token says nothing about market and currency. The balance does, but not every account may read it.
 	const balance = await collection.get('/v1_0/account/balance');
-	if (balance.kind !== 'response') return `${values.MTN_BASE_URL} does not answer: ${causeOf(balance)}.`;
-	const body = jsonObject(balance.text);
-	if (textMember(body, 'code') === 'NOT_ALLOWED_TARGET_ENVIRONMENT') {
+	if (balance.kind !== 'response') return `${values.MTN_BASE_URL} does not answer: ${formatCause(balance)}.`;
+	const body = parseObject(balance.text);
+	if (readText(body, 'code') === 'NOT_ALLOWED_TARGET_ENVIRONMENT') {
 		return `MTN_TARGET_ENVIRONMENT: MTN MoMo refuses ${values.MTN_TARGET_ENVIRONMENT}.`;
 	}
 	if (balance.status === 401) return `MTN_API_USER: ${refusedUser('Collections', balance)}`;
-	const held = balance.status === 200 ? textMember(body, 'currency') : null;
+	const held = balance.status === 200 ? readText(body, 'currency') : null;
 	if (held !== null && held !== wire) return `MTN_CURRENCY: the account's is ${held}, not ${wire}.`;
 	// The user of another product also gets a token, but MTN refuses its refunds.
 	const payouts = await disbursement?.get('/v1_0/account/balance');
 	if (payouts === undefined || (payouts.kind === 'response' && payouts.status === 200)) return null;
 	return payouts.kind === 'response'
 		? `MTN_DISBURSEMENT_API_USER: ${refusedUser('Disbursements', payouts)}`
-		: `${values.MTN_BASE_URL} does not answer: ${causeOf(payouts)}.`;
+		: `${values.MTN_BASE_URL} does not answer: ${formatCause(payouts)}.`;
 }
 
 function refusedUser(product: string, { status, text }: OperatorResponse): string {
-	const code = textMember(jsonObject(text), 'code');
+	const code = readText(parseObject(text), 'code');
 	const answer = `HTTP ${status}${code === null ? '' : ` ${code}`}`;
 	return `MTN MoMo refuses this user for ${product} (${answer}). Use one that was created with the subscription key of ${product}.`;
 }
@@ -384,42 +398,42 @@ type ReadMoney = (body: Record<string, unknown>) => MoneyTaken | null;
 function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	if (outcome.kind !== 'response') return unanswered('MTN MoMo', outcome);
 	const { status, text } = outcome;
-	const raw = httpText(status, text);
+	const raw = formatHttp(status, text);
 	// 409: MTN already has this reference, which no other request uses.
 	if (status === 202 || status === 409) return { kind: 'accepted', operatorReference: null, raw };
-	const body = jsonObject(text);
-	const code = reasonOf(body);
+	const body = parseObject(text);
+	const code = readReason(body);
 	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
 	// A refusal as a success of HTTP. Without a code that is final, the status read decides.
 	const isTold = status >= 200 && status < 300 && Object.hasOwn(REASONS, code ?? '');
-	if (isTold && !PASSING.includes(code ?? '') && (body === null || stateOf(body) !== 'succeeded')) {
-		return refused(reasonIn(REASONS, code, 'merchant_error'), message, raw);
+	if (isTold && !PASSING.includes(code ?? '') && (body === null || readState(body) !== 'succeeded')) {
+		return refused(lookUpReason(REASONS, code, 'merchant_error'), message, raw);
 	}
 	if (status === 500 && CONFIGURATION_CODES.includes(code ?? '')) {
 		return refused('merchant_error', message, raw);
 	}
-	const reason = status === 400 ? reasonIn(REASONS, code, 'merchant_error') : 'merchant_error';
+	const reason = status === 400 ? lookUpReason(REASONS, code, 'merchant_error') : 'merchant_error';
 	return unaccepted(outcome, reason, message, raw);
 }
 
 /** Parses the response to a status read. Only `status` decides. */
 function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney): StatusOutcome {
-	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
+	if (outcome.kind !== 'response') return unavailable(formatCause(outcome));
 	const { status, headers, text } = outcome;
-	const body = jsonObject(text);
+	const body = parseObject(text);
 	if ((status === 404 || status === 200) && isUnknownReference(body))
-		return { kind: 'not_found', raw: httpText(status, text) };
+		return { kind: 'not_found', raw: formatHttp(status, text) };
 	if (status !== 200 || body === null) {
-		return unavailable(status === 200 ? 'not JSON' : `HTTP ${status}`, retryAfterSeconds(headers));
+		return unavailable(status === 200 ? 'not JSON' : `HTTP ${status}`, readRetryAfter(headers));
 	}
-	const reason = reasonOf(body);
-	switch (stateOf(body)) {
+	const reason = readReason(body);
+	switch (readState(body)) {
 		case 'pending':
 			return { kind: 'pending', raw: text };
 		case 'failed':
 			return {
 				kind: 'failed',
-				reason: reasonIn(REASONS, reason, 'provider_error'),
+				reason: lookUpReason(REASONS, reason, 'provider_error'),
 				message: failureText(reason),
 				raw: text
 			};
@@ -431,7 +445,7 @@ function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney): Status
 			}
 			return {
 				kind: 'succeeded',
-				providerReference: textMember(body, 'financialTransactionId'),
+				providerReference: readText(body, 'financialTransactionId'),
 				...money,
 				raw: text
 			};
@@ -441,28 +455,28 @@ function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney): Status
 	}
 }
 
-function stateOf(body: Record<string, unknown>): CallbackHint['claimed'] {
-	switch (textMember(body, 'status')?.toUpperCase()) {
+function readState(body: Record<string, unknown>): CallbackHint['claimed'] {
+	switch (readText(body, 'status')?.toUpperCase()) {
 		case 'SUCCESSFUL':
 			return 'succeeded';
 		case 'CREATED':
 		case 'PENDING':
 			return 'pending';
 		case 'FAILED':
-			return OPEN_REASONS.includes(reasonOf(body) ?? '') ? 'pending' : 'failed';
+			return OPEN_REASONS.includes(readReason(body) ?? '') ? 'pending' : 'failed';
 		default:
 			return 'unknown';
 	}
 }
 
 /** `reason` is a string in most responses and an object in some; errors have a `code`. */
-const reasonOf = (body: Record<string, unknown> | null): string | null =>
-	textMember(body, 'reason') ?? textMember(member(body, 'reason'), 'code') ?? textMember(body, 'code');
+const readReason = (body: Record<string, unknown> | null): string | null =>
+	readText(body, 'reason') ?? readText(member(body, 'reason'), 'code') ?? readText(body, 'code');
 
 /** The gateway's own 404, with `statusCode`, is about its paths, not about the payment. */
 const isUnknownReference = (body: Record<string, unknown> | null): boolean =>
-	textMember(body, 'statusCode') === null &&
-	/resource.*not.found/i.test(`${reasonOf(body) ?? ''}\n${textMember(body, 'message') ?? ''}`);
+	readText(body, 'statusCode') === null &&
+	/resource.*not.found/i.test(`${readReason(body) ?? ''}\n${readText(body, 'message') ?? ''}`);
 
 const failureText = (reason: string | null): string =>
 	reason === 'INTERNAL_PROCESSING_ERROR'
@@ -471,13 +485,13 @@ const failureText = (reason: string | null): string =>
 
 /** A callback has the body of a status read but no X-Reference-Id; externalId holds our reference. */
 function parseCallback(text: string, readMoney: ReadMoney): CallbackHint {
-	const body = jsonObject(text);
+	const body = parseObject(text);
 	if (body === null) return NO_HINT;
 	return {
 		...NO_HINT,
-		claimed: stateOf(body),
-		reference: textMember(body, 'externalId'),
-		providerReference: textMember(body, 'financialTransactionId'),
+		claimed: readState(body),
+		reference: readText(body, 'externalId'),
+		providerReference: readText(body, 'financialTransactionId'),
 		...readMoney(body)
 	};
 }

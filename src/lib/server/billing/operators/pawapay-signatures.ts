@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { type KeyObject, createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import { type InnerList, parseDictionary, serializeInnerList, serializeItem } from 'structured-headers';
 import { z } from 'zod';
 
@@ -161,7 +161,7 @@ async function holds(
 function signatureBase(covered: InnerList, message: Message): string | null {
 	const lines: string[] = [];
 	for (const component of covered[0]) {
-		const value = typeof component[0] === 'string' ? valueOf(component[0], message) : null;
+		const value = typeof component[0] === 'string' ? readComponent(component[0], message) : null;
 		if (value === null) return null;
 		lines.push(`${serializeItem(component)}: ${value}`);
 	}
@@ -169,7 +169,7 @@ function signatureBase(covered: InnerList, message: Message): string | null {
 }
 
 /** The value of a header, or of what section 2.2 of the RFC derives, as far as pawaPay uses it. */
-function valueOf(name: string, { method, authority, path, headers }: Message): string | null {
+function readComponent(name: string, { method, authority, path, headers }: Message): string | null {
 	const at = path.indexOf('?');
 	switch (name) {
 		case '@method':

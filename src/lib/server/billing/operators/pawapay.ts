@@ -1,16 +1,7 @@
-import type { Setting } from '../../config/setting.ts';
-import {
-	baseUrl,
-	checkAddress,
-	credential,
-	defineOperator,
-	type Installation,
-	onOff,
-	type OperatorDependencies,
-	type ValuesOf
-} from './definition.ts';
-import { isSigned, privateKey, publicKey, signedHeaders } from './pawapay-signatures.ts';
+import type { KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
 import {
 	ANY_PAYMENT_METHOD,
 	type AmountRule,
@@ -20,24 +11,43 @@ import {
 	ruleInMajor,
 	strictest
 } from '#lib/domain/payment-methods.ts';
-import { jsonObject, jsonOf, member, plainText, retryAfterSeconds, textMember } from './response.ts';
-import type {
-	CallbackHint,
-	FailureReason,
-	OperatorAdapter,
-	Paid,
-	PaymentRequest,
-	RawCallback,
-	RefundRequest,
-	StatusOutcome,
-	SubmitOutcome
-} from './operator.ts';
-import { NO_HINT, reasonIn, refused, unaccepted, unanswered, unavailable } from './outcomes.ts';
+import type { Setting } from '../../config/setting.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { HttpOutcome } from '../../platform/http-client.ts';
-import { z } from 'zod';
-import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
-import type { KeyObject } from 'node:crypto';
+import {
+	NO_HINT,
+	lookUpReason,
+	member,
+	parseJson,
+	parseObject,
+	readRetryAfter,
+	readText,
+	refused,
+	simplifyText,
+	unaccepted,
+	unanswered,
+	unavailable
+} from './client.ts';
+import {
+	type CallbackHint,
+	type FailureReason,
+	type Installation,
+	type OperatorAdapter,
+	type OperatorDependencies,
+	type Paid,
+	type PaymentRequest,
+	type RawCallback,
+	type RefundRequest,
+	type StatusOutcome,
+	type SubmitOutcome,
+	type ValuesOf,
+	baseUrl,
+	checkAddress,
+	credential,
+	defineOperator,
+	onOff
+} from './operator.ts';
+import { isSigned, privateKey, publicKey, signedHeaders } from './pawapay-signatures.ts';
 
 /** A pawaPay provider, e.g. `MTN_MOMO_RWA`, for one of our payment methods. */
 interface Provider {
@@ -75,7 +85,7 @@ const MARKETS: Readonly<Record<string, Market>> = {
 	ZMB: { prefix: '260', currencies: ['ZMW'] }
 };
 
-const marketOf = ({ code }: Provider): Market | undefined => MARKETS[code.slice(-3)];
+const findMarket = ({ code }: Provider): Market | undefined => MARKETS[code.slice(-3)];
 
 const FORM = `Write it as "mtn_momo=MTN_MOMO_RWA,airtel_money=AIRTEL_RWA"`;
 
@@ -100,13 +110,13 @@ const providerList = z.string().transform((text, context): Provider[] => {
 /** Returns providers whose wallets do not hold the currency, with the currencies that they hold. */
 const inOtherCurrency = (providers: readonly Provider[], currency: string) =>
 	providers.flatMap((provider) => {
-		const currencies = marketOf(provider)?.currencies ?? [currency];
+		const currencies = findMarket(provider)?.currencies ?? [currency];
 		return currencies.includes(currency) ? [] : [{ code: provider.code, currencies }];
 	});
 
 /** True if a number (E.164) is from the provider's country; an unknown market accepts any. */
 const isInMarket = (provider: Provider, phone: string): boolean =>
-	phone.startsWith(`+${marketOf(provider)?.prefix ?? ''}`);
+	phone.startsWith(`+${findMarket(provider)?.prefix ?? ''}`);
 
 /** Guesses the provider by the number's first digits; otherwise takes the first one of its country. */
 function likelyProvider(providers: readonly Provider[], phone: string): Provider | undefined {
@@ -288,7 +298,7 @@ async function choose(
 		null
 	);
 	const isAnswer = outcome?.kind === 'response' && outcome.status === 200;
-	const prediction = isAnswer ? textMember(jsonObject(outcome.text), 'provider') : null;
+	const prediction = isAnswer ? readText(parseObject(outcome.text), 'provider') : null;
 	return providers.find(({ code }) => code === prediction) ?? likelyProvider(providers, payerPhone);
 }
 
@@ -327,7 +337,7 @@ const MESSAGE = { min: 4, max: 22 };
 
 /** Writes the payer's text: 4 to 22 letters, digits and spaces. */
 export function customerMessage(description: string): string {
-	const plain = plainText(description.replace(/[-'\u2019]/g, ''), MESSAGE.max, /[^A-Za-z0-9]+/g);
+	const plain = simplifyText(description.replace(/[-'\u2019]/g, ''), MESSAGE.max, /[^A-Za-z0-9]+/g);
 	return plain.length < MESSAGE.min ? `WiFi ${plain}`.trim() : plain;
 }
 
@@ -418,39 +428,39 @@ const CONFIGURATION_PATH = '/v2/active-conf?operationType=DEPOSIT';
 
 function readConfiguration(outcome: HttpOutcome): ActiveConfiguration | null {
 	if (outcome.kind === 'failure' || outcome.status !== 200) return null;
-	const body = jsonObject(outcome.text);
+	const body = parseObject(outcome.text);
 	if (body === null || !Array.isArray(body['countries'])) return null;
 	const rules = new Map<string, ProviderRules>();
-	for (const country of listOf(body, 'countries')) {
-		for (const provider of listOf(country, 'providers')) {
-			for (const currency of listOf(provider, 'currencies')) {
-				const deposits = operationOf(currency, 'DEPOSIT');
+	for (const country of readList(body, 'countries')) {
+		for (const provider of readList(country, 'providers')) {
+			for (const currency of readList(provider, 'currencies')) {
+				const deposits = findOperation(currency, 'DEPOSIT');
 				if (!deposits) continue;
-				const key = keyOf(textMember(provider, 'provider') ?? '', textMember(currency, 'currency') ?? '');
+				const key = formatKey(readText(provider, 'provider') ?? '', readText(currency, 'currency') ?? '');
 				rules.set(key, readRules(deposits));
 			}
 		}
 	}
 	const signatures = member(body, 'signatureConfiguration');
 	return {
-		rulesOf: (provider, currency) => rules.get(keyOf(provider, currency)) ?? null,
+		rulesOf: (provider, currency) => rules.get(formatKey(provider, currency)) ?? null,
 		signedRequestsOnly: signatures['signedRequestsOnly'] === true,
 		signedCallbacks: signatures['signedCallbacks'] === true
 	};
 }
 
-const keyOf = (provider: string, currency: string) => `${provider} ${currency}`;
+const formatKey = (provider: string, currency: string) => `${provider} ${currency}`;
 
-const listOf = (object: unknown, name: string): unknown[] => {
+const readList = (object: unknown, name: string): unknown[] => {
 	const list = member(object, name);
 	return Array.isArray(list) ? list : [];
 };
 
 /** pawaPay documents an object by name, a list of such objects, and a list with the name inside. */
-function operationOf(currency: unknown, name: string): Record<string, unknown> | null {
+function findOperation(currency: unknown, name: string): Record<string, unknown> | null {
 	const operations = member(currency, 'operationTypes');
 	for (const candidate of Array.isArray(operations) ? (operations as unknown[]) : [operations]) {
-		if (textMember(candidate, 'operationType') === name) return candidate as Record<string, unknown>;
+		if (readText(candidate, 'operationType') === name) return candidate as Record<string, unknown>;
 		const named = member(candidate, name);
 		if (Object.keys(named).length > 0) return named;
 	}
@@ -458,20 +468,20 @@ function operationOf(currency: unknown, name: string): Record<string, unknown> |
 }
 
 function readRules(operation: Record<string, unknown>): ProviderRules {
-	const decimals = textMember(operation, 'decimalsInAmount');
+	const decimals = readText(operation, 'decimalsInAmount');
 	return {
 		decimals: decimals === 'NONE' ? 0 : decimals === 'TWO_PLACES' ? 2 : null,
-		min: numberOf(operation, 'minAmount', 'minTransactionLimit'),
-		max: numberOf(operation, 'maxAmount', 'maxTransactionLimit'),
-		status: textMember(operation, 'status'),
-		authType: textMember(operation, 'authType'),
-		callbackUrl: textMember(operation, 'callbackUrl')
+		min: readNumber(operation, 'minAmount', 'minTransactionLimit'),
+		max: readNumber(operation, 'maxAmount', 'maxTransactionLimit'),
+		status: readText(operation, 'status'),
+		authType: readText(operation, 'authType'),
+		callbackUrl: readText(operation, 'callbackUrl')
 	};
 }
 
 /** pawaPay documents two names for each limit. */
-function numberOf(object: unknown, name: string, otherName: string): number | null {
-	const text = textMember(object, name) ?? textMember(object, otherName);
+function readNumber(object: unknown, name: string, otherName: string): number | null {
+	const text = readText(object, name) ?? readText(object, otherName);
 	const value = text === null ? NaN : Number(text);
 	return Number.isFinite(value) ? value : null;
 }
@@ -525,7 +535,7 @@ function wireAmount(amountMinor: number, currency: string, decimals: 0 | 2): str
 	return decimals === 0 ? null : major.toFixed(2);
 }
 
-function amountOf(text: string | null, currency: string | null): number | null {
+function parseAmount(text: string | null, currency: string | null): number | null {
 	if (text === null || !/^\d{1,15}(\.\d{1,6})?$/.test(text)) return null;
 	if (currency === null || !CURRENCIES.includes(currency)) return null;
 	// Round up a fraction that the currency does not have: the amount then differs from the one requested.
@@ -555,7 +565,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	UNKNOWN_ERROR: 'provider_error'
 };
 
-const stateOf = (body: unknown): string | null => textMember(body, 'status')?.toUpperCase() ?? null;
+const readState = (body: unknown): string | null => readText(body, 'status')?.toUpperCase() ?? null;
 
 /** Codes that refuse a request, also without a state. The unspecific ones may hide one that was queued. */
 const REFUSALS = new Set([
@@ -566,10 +576,10 @@ const REFUSALS = new Set([
 	...['DEPOSITS_NOT_ALLOWED', 'REFUNDS_NOT_ALLOWED']
 ]);
 
-function failureOf(body: unknown, unnamed: string) {
+function describeFailure(body: unknown, unnamed: string) {
 	const failure = member(body, 'failureReason');
-	const code = textMember(failure, 'failureCode');
-	return { code, message: textMember(failure, 'failureMessage') ?? code ?? unnamed };
+	const code = readText(failure, 'failureCode');
+	return { code, message: readText(failure, 'failureMessage') ?? code ?? unnamed };
 }
 
 /** Parses the response to a deposit or refund. `passing`: codes after which it may be sent again. */
@@ -581,13 +591,13 @@ function submitOutcome(
 ): SubmitOutcome {
 	if (outcome.kind === 'failure') return unanswered('pawaPay', outcome);
 	const { status, text: raw } = outcome;
-	const body = jsonObject(raw);
-	const { code, message } = failureOf(body, `HTTP ${status}`);
-	const reason = reasonIn(REASONS, code, 'merchant_error');
-	const isOurs = (textMember(body, id) ?? reference) === reference;
+	const body = parseObject(raw);
+	const { code, message } = describeFailure(body, `HTTP ${status}`);
+	const reason = lookUpReason(REASONS, code, 'merchant_error');
+	const isOurs = (readText(body, id) ?? reference) === reference;
 	const isFine = status >= 200 && status < 300 && isOurs;
 	const refusal = REFUSALS.has(code ?? '') ? 'REJECTED' : null;
-	switch (isFine ? (stateOf(body) ?? refusal) : null) {
+	switch (isFine ? (readState(body) ?? refusal) : null) {
 		case 'ACCEPTED':
 		case 'DUPLICATE_IGNORED':
 			return { kind: 'accepted', operatorReference: null, raw };
@@ -603,34 +613,34 @@ function submitOutcome(
 function statusOutcome(outcome: HttpOutcome, id: 'depositId' | 'refundId', reference: string): StatusOutcome {
 	if (outcome.kind === 'failure') return unavailable(outcome.cause);
 	const { status, text: raw, headers } = outcome;
-	const body = jsonObject(raw);
-	const unknown = (cause: string) => unavailable(cause, retryAfterSeconds(headers));
-	const found = stateOf(body);
+	const body = parseObject(raw);
+	const unknown = (cause: string) => unavailable(cause, readRetryAfter(headers));
+	const found = readState(body);
 	if (found === 'NOT_FOUND' && (status === 200 || status === 404)) return { kind: 'not_found', raw };
 	if (status !== 200) return unknown(describe(outcome));
 	if (found !== 'FOUND') return unknown('an answer that is not documented');
 
 	const data = member(body, 'data');
-	const named = textMember(data, id);
+	const named = readText(data, id);
 	if (named !== null && named !== reference) return unknown('an answer about something else');
-	const { code, message } = failureOf(data, 'No reason given.');
-	switch (stateOf(data)) {
+	const { code, message } = describeFailure(data, 'No reason given.');
+	switch (readState(data)) {
 		case 'COMPLETED':
-			return { kind: 'succeeded', ...paidOf(data), raw };
+			return { kind: 'succeeded', ...readPaid(data), raw };
 		case 'FAILED':
-			return { kind: 'failed', reason: reasonIn(REASONS, code, 'provider_error'), message, raw };
+			return { kind: 'failed', reason: lookUpReason(REASONS, code, 'provider_error'), message, raw };
 		default:
 			return { kind: 'pending', raw };
 	}
 }
 
 /** Version 1 of the API, whose callbacks some accounts still get, calls the amount depositedAmount. */
-function paidOf(data: unknown): Paid {
-	const currency = textMember(data, 'currency');
-	const amount = textMember(data, 'depositedAmount') ?? textMember(data, 'amount');
+function readPaid(data: unknown): Paid {
+	const currency = readText(data, 'currency');
+	const amount = readText(data, 'depositedAmount') ?? readText(data, 'amount');
 	return {
-		providerReference: textMember(data, 'providerTransactionId'),
-		amountMinor: amountOf(amount, currency),
+		providerReference: readText(data, 'providerTransactionId'),
+		amountMinor: parseAmount(amount, currency),
 		currency
 	};
 }
@@ -640,7 +650,7 @@ function describe(outcome: HttpOutcome): string {
 		if (outcome.cause === 'timeout') return 'the address does not answer in time';
 		return outcome.sent ? 'the connection broke' : 'the address cannot be reached';
 	}
-	const { code } = failureOf(jsonObject(outcome.text), '');
+	const { code } = describeFailure(parseObject(outcome.text), '');
 	const said = code === null ? `HTTP ${outcome.status}` : `HTTP ${outcome.status}, ${code}`;
 	const isRefusal = outcome.status === 401 || outcome.status === 403;
 	return isRefusal ? `pawaPay refuses the API token or signature (${said})` : `pawaPay answered ${said}`;
@@ -662,15 +672,15 @@ const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
 };
 
 async function parseCallback(context: CallbackContext, raw: RawCallback): Promise<CallbackHint> {
-	const body = jsonObject(raw.body);
+	const body = parseObject(raw.body);
 	const isVerified = context.values.PAWAPAY_VERIFY_CALLBACKS === 'on';
 	return {
 		...NO_HINT,
-		claimed: CLAIMS[textMember(body, 'status')?.toUpperCase() ?? ''] ?? 'unknown',
+		claimed: CLAIMS[readText(body, 'status')?.toUpperCase() ?? ''] ?? 'unknown',
 		authentic: !isVerified ? 'absent' : (await isAuthentic(context, raw)) ? 'verified' : 'invalid',
 		// A refund's callback is about the refund, even if it names the deposit.
-		reference: textMember(body, 'refundId') ?? textMember(body, 'depositId'),
-		...paidOf(body)
+		reference: readText(body, 'refundId') ?? readText(body, 'depositId'),
+		...readPaid(body)
 	};
 }
 
@@ -703,12 +713,12 @@ function createCallbackKeys(client: PawapayClient, clock: Clock): (id: string) =
 }
 
 function readKeys(text: string): ReadonlyMap<string, KeyObject> | null {
-	const list = jsonOf(text);
+	const list = parseJson(text);
 	if (!Array.isArray(list)) return null;
 	const keys = new Map<string, KeyObject>();
 	for (const entry of list as unknown[]) {
-		const id = textMember(entry, 'id');
-		const key = publicKey(textMember(entry, 'key') ?? '');
+		const id = readText(entry, 'id');
+		const key = publicKey(readText(entry, 'key') ?? '');
 		if (id !== null && key) keys.set(id, key);
 	}
 	return keys;

@@ -1,3 +1,4 @@
+import { formatMinor } from '#lib/domain/money.ts';
 import {
 	ANY_PAYMENT_METHOD,
 	type AmountRule,
@@ -7,21 +8,22 @@ import {
 	strictest
 } from '#lib/domain/payment-methods.ts';
 import type { Base } from '../../base.ts';
+import { formatSettingsTable, readSettings } from '../../config/setting.ts';
+import { Refused } from '../../platform/errors.ts';
+import { airtel } from './airtel.ts';
+import { CROWDED, busy, unavailable } from './client.ts';
+import { mpesa } from './mpesa.ts';
+import { mtn } from './mtn.ts';
 import type {
 	ConfiguredOperator,
 	Installation,
+	OperatorAdapter,
 	OperatorDefinition,
-	OperatorDependencies
-} from './definition.ts';
-import type { OperatorAdapter, StatusOutcome, SubmitOutcome } from './operator.ts';
-import { busy, CROWDED, unavailable } from './outcomes.ts';
-import { readSettings, formatSettingsTable } from '../../config/setting.ts';
-import { airtel } from './airtel.ts';
-import { mpesa } from './mpesa.ts';
-import { mtn } from './mtn.ts';
+	OperatorDependencies,
+	StatusOutcome,
+	SubmitOutcome
+} from './operator.ts';
 import { pawapay } from './pawapay.ts';
-import { formatMinor } from '#lib/domain/money.ts';
-import { AppError } from '../../platform/errors.ts';
 
 const SANDBOX_METHOD = 'sandbox';
 
@@ -168,7 +170,7 @@ export const operatorTables = (): string =>
 /**
  * Finds the operator for a payment. Called before an order, so that nothing unpayable is sold.
  * @param methods those to choose from
- * @throws AppError `payment_method_not_supported`, `invalid_phone`
+ * @throws Refused `payment_method_not_supported`, `invalid_phone`
  */
 export function operatorForPayment(
 	operators: Operators,
@@ -177,17 +179,17 @@ export function operatorForPayment(
 ): OperatorAdapter {
 	const operator = operators.forMethod(payment.method, payment.phone);
 	if (!operator) {
-		throw new AppError('payment_method_not_supported', 'No configured operator takes this payment method.', {
+		throw new Refused('payment_method_not_supported', 'No configured operator takes this payment method.', {
 			extensions: { payment_methods: methods }
 		});
 	}
 	if (!operator.takesNumber(payment.phone)) {
-		throw new AppError('invalid_phone', 'The operator does not serve this number.');
+		throw new Refused('invalid_phone', 'The operator does not serve this number.');
 	}
 	const reason = currencyText(payment, operator) ?? amountText(payment, operator.amounts(payment.method));
 	if (reason !== null) {
 		const others = methods.filter((method) => chargeable(payment.amountMinor, operators.amountRule(method)));
-		throw new AppError('payment_method_not_supported', reason, { extensions: { payment_methods: others } });
+		throw new Refused('payment_method_not_supported', reason, { extensions: { payment_methods: others } });
 	}
 	return operator;
 }

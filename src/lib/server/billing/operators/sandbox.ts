@@ -1,18 +1,18 @@
-import type { Base } from '../../base.ts';
+import type { Selectable } from 'kysely';
 import { ANY_AMOUNT } from '#lib/domain/payment-methods.ts';
-import type { ConfiguredOperator } from './definition.ts';
+import type { Base } from '../../base.ts';
+import type { Database } from '../../db/database.ts';
+import type { SandboxChargesTable, SandboxRefundsTable } from '../../db/schema.ts';
+import { NO_HINT, unavailable } from './client.ts';
 import type {
 	AttemptReference,
+	ConfiguredOperator,
 	FailureReason,
 	OperatorAdapter,
 	PaymentRequest,
 	StatusOutcome,
 	SubmitOutcome
 } from './operator.ts';
-import { NO_HINT, unavailable } from './outcomes.ts';
-import type { Selectable } from 'kysely';
-import type { Database } from '../../db/database.ts';
-import type { SandboxChargesTable, SandboxRefundsTable } from '../../db/schema.ts';
 
 /**
  * Sandbox operator: test money with its own records. It uses the same outbox, callbacks and status reads as
@@ -85,7 +85,7 @@ const QUEUED: SubmitOutcome = { kind: 'accepted', operatorReference: null, raw: 
 const PENDING: StatusOutcome = { kind: 'pending', raw: '{"status":"pending"}' };
 const NOT_FOUND: StatusOutcome = { kind: 'not_found', raw: '{"status":"not_found"}' };
 
-function resultOf(charge: Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
+function computeResult(charge: Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
 	const { result, resultAfter } = scenarioFor(charge.phone);
 	const since = charge.queued_at;
 	if (result === null || since === null) return null;
@@ -97,8 +97,8 @@ function resultOf(charge: Charge): { at: number; result: NonNullable<Scenario['r
 	return { result, at: instants[resultAfter] };
 }
 
-function statusOf({ clock }: SandboxContext, charge: Charge): StatusOutcome {
-	const known = resultOf(charge);
+function computeStatus({ clock }: SandboxContext, charge: Charge): StatusOutcome {
+	const known = computeResult(charge);
 	if (known === null || clock.now() < known.at) return PENDING;
 	const { result, at } = known;
 	if (result.kind === 'failed') {
@@ -117,7 +117,7 @@ async function callBack(context: SandboxContext, charge: Charge): Promise<void> 
 		const response = await fetch(charge.callback_url, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify({ reference: charge.reference, status: statusOf(context, charge).kind }),
+			body: JSON.stringify({ reference: charge.reference, status: computeStatus(context, charge).kind }),
 			redirect: 'error',
 			signal: AbortSignal.timeout(CALLBACK_TIMEOUT_MS)
 		});
@@ -130,7 +130,7 @@ async function callBack(context: SandboxContext, charge: Charge): Promise<void> 
 
 function callBackLater(context: SandboxContext, charge: Charge): void {
 	const { clock, timers } = context;
-	const at = resultOf(charge)?.at;
+	const at = computeResult(charge)?.at;
 	if (at === undefined || at - clock.now() > MAX_TIMER_MS) return;
 	const call = () => {
 		timers.delete(timer);
@@ -170,7 +170,7 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 async function readStatus(context: SandboxContext, { reference }: AttemptReference): Promise<StatusOutcome> {
 	const charge = await findCharge(context.database, reference);
 	if (!charge) return NOT_FOUND;
-	if (charge.queued_at !== null) return statusOf(context, charge);
+	if (charge.queued_at !== null) return computeStatus(context, charge);
 	return context.clock.now() < charge.first_seen_at + OUTAGE_MS ? unavailable('down') : NOT_FOUND;
 }
 

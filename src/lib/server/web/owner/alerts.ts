@@ -1,3 +1,4 @@
+import { formatDuration } from '#lib/domain/time.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { isEmail } from '#lib/domain/email.ts';
@@ -25,7 +26,7 @@ import type { OwnerVisitor } from './owner.ts';
 const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	gateway: {
 		title: m.alerts_event_gateway(),
-		text: m.alerts_gateway_text({ minutes: String(OUTAGE_MINUTES) })
+		text: m.alerts_gateway_text({ time: formatDuration(`${OUTAGE_MINUTES}m`) })
 	},
 	earnings: {
 		title: m.alerts_event_earnings(),
@@ -33,7 +34,7 @@ const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	},
 	reviews: {
 		title: m.alerts_event_reviews(),
-		text: m.alerts_reviews_text({ hours: String(REVIEW_HOURS) })
+		text: m.alerts_reviews_text({ time: formatDuration(`${REVIEW_HOURS}h`) })
 	}
 });
 
@@ -150,7 +151,10 @@ function textOf(alert: Alert, { locale, timeZone }: { locale: Locale; timeZone: 
 			return m.alerts_earnings({ day: dayOf(alert.day, locale), money, count: `${alert.payments}` }, said);
 		}
 		case 'reviews':
-			return m.alerts_reviews({ count: `${alert.count}`, hours: `${REVIEW_HOURS}` }, said);
+			return m.alerts_reviews(
+				{ count: `${alert.count}`, time: formatDuration(`${REVIEW_HOURS}h`, locale) },
+				said
+			);
 	}
 }
 

@@ -15,7 +15,15 @@ import { type OwnerVisitor, ownRouterOf } from './owner.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { EarningsBody } from '#lib/server/contract/owner.ts';
-import type { Earnings, Filter, LinePosition } from '#lib/server/billing/earnings.ts';
+import {
+	type Filter,
+	type LinePosition,
+	findToday,
+	listLines,
+	sumBreakdown,
+	sumHours,
+	sumRouters
+} from '#lib/server/billing/earnings.ts';
 import { methodTitle } from '#lib/format/words.ts';
 import { CSV_BATCH, type CsvCell, csvResponse } from '../csv.ts';
 import { PAGE_SIZE, idOf, readPage } from '../page-links.ts';
@@ -26,7 +34,7 @@ import { routerState } from './router.ts';
 
 export async function earningsPage({ url, locals: { app } }: RequestEvent, { actor }: OwnerVisitor) {
 	const period = periodOf(url.searchParams);
-	const { currency, total, offers, data } = await app.earnings.breakdown(actor, { period });
+	const { currency, total, offers, data } = await sumBreakdown(app, actor, { period });
 	return {
 		period,
 		net: money(total.net, currency),
@@ -45,10 +53,10 @@ export async function earningsPage({ url, locals: { app } }: RequestEvent, { act
 }
 
 export async function statementPage({ url, locals: { app } }: RequestEvent, { actor, owner }: OwnerVisitor) {
-	const { earnings, clock, config } = app;
-	const today = earnings.today();
+	const { clock, config } = app;
+	const today = findToday(app);
 	const day = dayOf(url.searchParams, today);
-	const { currency, start, end, total, data } = await earnings.byRouter(actor, { period: 'monthly', day });
+	const { currency, start, end, total, data } = await sumRouters(app, actor, { period: 'monthly', day });
 	const beside = monthsBeside(start);
 	return {
 		email: owner.email,
@@ -114,22 +122,23 @@ const hourName = (hour: number) => apart(`${hour}:00–${hour + 1}:00`);
 /** Reads the period and the filter of an address. */
 const askedOf = ({ url: { searchParams }, locals: { app } }: RequestEvent) => ({
 	period: periodOf(searchParams),
-	day: dayOf(searchParams, app.earnings.today()),
+	day: dayOf(searchParams, findToday(app)),
 	filter: filterOf(searchParams)
 });
 
 export async function paymentsPage(event: RequestEvent, owner: OwnerVisitor) {
-	const { earnings, config } = event.locals.app;
+	const { app } = event.locals;
+	const { config } = app;
 	const asked = askedOf(event);
 	const { period, day, filter } = asked;
 	const router = filter.router == null ? null : await ownRouterOf(event, owner, filter.router);
 	const filters = { period, day, ...filterFields(filter) };
 	const [body, page] = await Promise.all([
-		earnings.breakdown(owner.actor, { period, from: day, to: day, filter }),
+		sumBreakdown(app, owner.actor, { period, from: day, to: day, filter }),
 		readPage(event, { parameter: 'after', length: 3, filters }, (at) => {
 			// PostgreSQL refuses a large number in place of 0 or 1.
 			const after = at && ([at[0], at[1], Math.min(at[2], 1)] as const);
-			return earnings.lines(owner.actor, asked, { after, limit: PAGE_SIZE });
+			return listLines(app, owner.actor, asked, { after, limit: PAGE_SIZE });
 		})
 	]);
 	const { currency, start, end } = body;
@@ -167,7 +176,7 @@ const columnsOf = (timeZone: string) => [
 	...['Duration', 'Offer', 'Amount', 'Fee', 'Net', 'Currency', 'Transaction ID']
 ];
 
-function rowsOf({ data, currency }: Awaited<ReturnType<Earnings['lines']>>, timeZone: string): CsvCell[][] {
+function rowsOf({ data, currency }: Awaited<ReturnType<typeof listLines>>, timeZone: string): CsvCell[][] {
 	return data.map((line) => {
 		const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName, transaction } = line;
 		const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName ?? ''];
@@ -177,13 +186,13 @@ function rowsOf({ data, currency }: Awaited<ReturnType<Earnings['lines']>>, time
 }
 
 export function paymentsFile(event: RequestEvent, { actor }: OwnerVisitor): Response {
-	const { earnings, config } = event.locals.app;
-	const zone = config.reportTimezone;
+	const { app } = event.locals;
+	const zone = app.config.reportTimezone;
 	const asked = askedOf(event);
 	return csvResponse(
 		`airtill-${asked.period}-${asked.day}.csv`,
 		columnsOf(zone),
-		(after: LinePosition | null) => earnings.lines(actor, asked, { after, limit: CSV_BATCH }),
+		(after: LinePosition | null) => listLines(app, actor, asked, { after, limit: CSV_BATCH }),
 		(page) => rowsOf(page, zone)
 	);
 }
@@ -228,14 +237,14 @@ const CHART_DAYS = 14;
 const MOST = 50;
 
 /** Reads the first page for a period: sums, charts and groups, each figure with the address of its payments. */
-export async function salesOfPeriod({ earnings }: App, caller: { accountId: number }, period: Period) {
-	const today = earnings.today();
+export async function salesOfPeriod(app: App, caller: { accountId: number }, period: Period) {
+	const today = findToday(app);
 	const of = { period, day: today };
 	const [body, days, hours, routers] = await Promise.all([
-		earnings.breakdown(caller, { period, from: today, to: today }),
-		earnings.breakdown(caller, { period: 'daily', from: daysBefore(today, CHART_DAYS - 1), to: today }),
-		earnings.hours(caller, of),
-		earnings.byRouter(caller, of, MOST + 1)
+		sumBreakdown(app, caller, { period, from: today, to: today }),
+		sumBreakdown(app, caller, { period: 'daily', from: daysBefore(today, CHART_DAYS - 1), to: today }),
+		sumHours(app, caller, of),
+		sumRouters(app, caller, of, MOST + 1)
 	]);
 	const { currency, total, start } = body;
 	const hrefOf = (filter: Parameters<typeof paymentsHref>[2]) => paymentsHref(period, start, filter);
@@ -293,9 +302,9 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 }
 
 /** Returns the sum of today for cashiers, without the payments behind it. */
-export async function sumOfToday({ earnings }: App, caller: { accountId: number }) {
-	const today = earnings.today();
-	const { currency, total } = await earnings.breakdown(caller, { period: 'daily', from: today, to: today });
+export async function sumOfToday(app: App, caller: { accountId: number }) {
+	const today = findToday(app);
+	const { currency, total } = await sumBreakdown(app, caller, { period: 'daily', from: today, to: today });
 	return { net: money(total.net, currency), lines: figureLines(total, currency) };
 }
 

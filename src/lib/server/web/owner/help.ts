@@ -1,3 +1,5 @@
+import { endSessionForOwner } from '#lib/server/billing/sessions.ts';
+import { giveExtraTime } from '#lib/server/billing/extra-time.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
 import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
 import {
@@ -25,7 +27,7 @@ import { methodName, momentText } from '#lib/format/words.ts';
 import { moment, pastMoment } from '#lib/format/text.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { mayDo } from './roles.ts';
-import { isRefundedByHand } from '#lib/server/billing/refunds.ts';
+import { isRefundedByHand, recordRefundForOwner, refundForOwner } from '#lib/server/billing/refunds.ts';
 
 type ActionEvent = RequestEvent<{ session: string; action: string }>;
 
@@ -162,7 +164,7 @@ const extend: HelpAction = {
 		const isOver = facts.session.status === 'expired';
 		if (isOver && !facts.hasPage) return { refusal: m.help_extend_over() };
 		const order = { personId, note, duration, form };
-		const result = await app.sessions.giveExtraTime(accountId, id, order);
+		const result = await giveExtraTime(app, accountId, id, order);
 		if (result === 'given') return 'done';
 		if (result === 'limit') return { refusal: m.help_extend_limit() };
 		return { refusal: isOver ? m.help_extend_over() : m.help_extend_nothing() };
@@ -205,7 +207,7 @@ const refund: HelpAction = {
 	isDangerous: true,
 	isPossible: ({ isRefundable }) => isRefundable,
 	async run({ app, accountId, by, note }, id) {
-		const result = await app.payments.refundForOwner(accountId, id, { by, note });
+		const result = await refundForOwner(app, accountId, id, { by, note });
 		if (result === 'started') return 'done';
 		return { refusal: result === 'time_added' ? m.help_refund_added() : m.help_refund_nothing() };
 	},
@@ -226,7 +228,7 @@ const recordRefund: HelpAction = {
 	isPossible: ({ toRefundByHand }) => toRefundByHand !== null,
 	async run({ app, accountId, by, note, field }, sessionId) {
 		const ids = { sessionId, paymentId: Number(field('payment')) };
-		const result = await app.payments.recordRefundForOwner(accountId, ids, { by, note });
+		const result = await recordRefundForOwner(app, accountId, ids, { by, note });
 		if (result === 'recorded') return 'done';
 		return { refusal: result === 'time_added' ? m.help_refund_added() : m.help_by_hand_nothing() };
 	},
@@ -244,7 +246,7 @@ const end: HelpAction = {
 	isDangerous: true,
 	isPossible: runs,
 	async run({ app, accountId, by, note }, id) {
-		await app.sessions.endForOwner(accountId, id, { by, note });
+		await endSessionForOwner(app, accountId, id, { by, note });
 		const after = await app.help.read(accountId, id);
 		return after && wasEnded(after) ? 'done' : { refusal: m.help_end_nothing() };
 	},

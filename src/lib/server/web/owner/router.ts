@@ -1,3 +1,4 @@
+import { changeAccess, listAccessChoices } from '#lib/server/access-kinds.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import {
 	type AccessKind,
@@ -53,7 +54,7 @@ const choicesOf = (kinds: readonly AccessKind[], ssid: string) =>
 	});
 
 const choicesAt = async ({ locals: { app } }: RequestEvent, { id, ssid }: OwnedRouter) =>
-	choicesOf(await app.accessKinds.choices(id), ssid);
+	choicesOf(await listAccessChoices(app, id), ssid);
 
 export async function accessForm(event: RequestEvent, router: OwnedRouter) {
 	const choices = await choicesAt(event, router);
@@ -84,7 +85,7 @@ export async function saveAccess(event: RequestEvent, router: OwnedRouter, owner
 	const password = isGiven ? wifiPasswordText(typed) : null;
 	if (password !== null) return refused({ password });
 	const change = { kind, security, networkPassword: isGiven ? typed : undefined };
-	const wrong = await attempt(() => event.locals.app.accessKinds.set(router.id, change, authorOf(owner)));
+	const wrong = await attempt(() => changeAccess(event.locals.app, router.id, change, authorOf(owner)));
 	if (wrong instanceof Refused) {
 		const lacksPassword = wrong.fields.every((one) => one.field === 'network-password');
 		return refused(
@@ -94,7 +95,7 @@ export async function saveAccess(event: RequestEvent, router: OwnedRouter, owner
 	redirect(303, link(`/owner/routers/${router.id}?done=access`));
 }
 
-/** Returns why a text cannot be the password, or null. passes/access-kinds.ts checks the same rules again. */
+/** Returns why a text cannot be the password, or null. access-kinds.ts checks the same rules again. */
 function wifiPasswordText(text: string): string | null {
 	switch (wifiPasswordProblem(text)) {
 		case null:

@@ -7,7 +7,7 @@ import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
 import { readRouter, answerJson } from './pages.ts';
 import { type Refusal, describeEarlier, explainRefusal, formatPayNote, readClosedText } from './order.ts';
-import { OrderedBefore } from '#lib/server/portal/earlier-orders.ts';
+import { OrderedBefore } from '#lib/server/portal/ordering.ts';
 
 const describeRouter = (router: RouterBody): KioskRouter => ({
 	...router,

@@ -1,6 +1,15 @@
+import { formatDuration } from '#lib/domain/time.ts';
 import { FIRST_PROMPTS, networkOf } from '#lib/server/http/client-address.ts';
 import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
-import { type EarlierOrder, OrderedBefore, type Orderer } from '#lib/server/portal/earlier-orders.ts';
+import {
+	type EarlierOrder,
+	OrderedBefore,
+	type Orderer,
+	PriceChanged,
+	type PurchaseForm,
+	buyTime,
+	findOrdered
+} from '#lib/server/portal/ordering.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import {
@@ -23,7 +32,6 @@ import {
 } from '#lib/purchase/quote.ts';
 import { ApiLimited, ApiProblem, ApiUnavailable, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
-import { PriceChanged, type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
 import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
 import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { endsByItself } from '#lib/domain/wifi.ts';
@@ -230,7 +238,7 @@ export interface Refusal {
 
 /** A device or a router has too many unpaid payments. */
 export function refuseUnpaid(seconds: number): Refusal {
-	const form = m.router_many_unpaid({ minutes: Math.ceil(seconds / 60) });
+	const form = m.router_many_unpaid({ time: formatDuration(`${Math.ceil(seconds / 60)}m`) });
 	return { status: 429, errors: { form }, headers: { 'retry-after': String(seconds) } };
 }
 
@@ -265,7 +273,9 @@ function explainErrors(code: string, waitSeconds: number, region: string): FormE
 		case 'payment_method_not_supported':
 			return { paymentMethod: m.router_method_refused() };
 		case 'payer_prompt_limit':
-			return { phone: m.router_number_prompt_limit({ minutes: Math.ceil(waitSeconds / 60) }) };
+			return {
+				phone: m.router_number_prompt_limit({ time: formatDuration(`${Math.ceil(waitSeconds / 60)}m`) })
+			};
 		case 'router_unavailable':
 			return { form: m.router_gone_offline() };
 		default:
@@ -329,7 +339,8 @@ function formatEarlierTitle(own: EarlierOrder['own']): string {
 	if (own.state === 'unknown') return m.router_earlier_unknown({ money });
 	const time = formatAgreed(own.session.duration, own.session.offer);
 	const { minutesAgo: minutes } = own;
-	return minutes === 0 ? m.router_earlier_just_paid({ time }) : m.router_earlier_paid({ time, minutes });
+	if (minutes === 0) return m.router_earlier_just_paid({ time });
+	return m.router_earlier_paid({ time, ago: formatDuration(`${minutes}m`) });
 }
 
 /** Orders of one captive session in LONGEST_WINDOW_MS. */

@@ -1,3 +1,4 @@
+import { formatDuration } from '#lib/domain/time.ts';
 import { type RequestEvent, error } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -97,4 +98,4 @@ export function answerUnavailable(problem: unknown): Response {
 }
 
 export const formatLimited = (seconds: number): string =>
-	m.resume_limited_minutes({ minutes: Math.ceil(seconds / 60) });
+	m.resume_limited_minutes({ time: formatDuration(`${Math.ceil(seconds / 60)}m`) });

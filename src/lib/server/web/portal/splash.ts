@@ -1,3 +1,4 @@
+import { findApiBuyerTime } from '#lib/server/passes.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { type RequestEvent, error, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
@@ -136,11 +137,11 @@ async function hasPaid(
 	gateway: RegisteredGateway,
 	captiveSession: CaptiveSession
 ): Promise<boolean> {
-	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
-	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry);
+	const { app } = event.locals;
+	const earlier = await app.captiveSessions.earlierPurchase(gateway, captiveSession.entry);
 	if (earlier === null) return false;
-	if ((await apiBuyers.leftOf(earlier)) !== null) return true;
-	const sessions = await ifAvailable(readSessions(purchases, apiClient(event), earlier), null);
+	if ((await findApiBuyerTime(app, earlier)) !== null) return true;
+	const sessions = await ifAvailable(readSessions(app.purchases, apiClient(event), earlier), null);
 	// If unknown, the page asks, to avoid a second payment.
 	return sessions === null || sessions.some(({ status }) => UNDER_WAY.includes(status));
 }

@@ -1,3 +1,4 @@
+import { formatDuration } from '#lib/domain/time.ts';
 import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -117,6 +118,6 @@ function wait<Entry extends object>(event: RequestEvent, waitMs: number, entry: 
 	const problem =
 		seconds <= MAX_SECONDS_SHOWN
 			? m.owner_sign_in_wait({ seconds: String(seconds) })
-			: m.owner_sign_in_wait_minutes({ minutes: String(Math.ceil(seconds / 60)) });
+			: m.owner_sign_in_wait_minutes({ time: formatDuration(`${Math.ceil(seconds / 60)}m`) });
 	return fail(429, { ...entry, problem });
 }

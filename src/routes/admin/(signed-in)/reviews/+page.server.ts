@@ -1,3 +1,5 @@
+import { openRefundByHand } from '#lib/server/billing/decisions.ts';
+import { listReviews } from '#lib/server/billing/reviews.ts';
 import { adminForm, adminPage, findNames, formatReviewTitle } from '#lib/server/web/admin.ts';
 import { idOf, pageById } from '#lib/server/web/page-links.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
@@ -8,7 +10,7 @@ export const load = adminPage(async (event) => {
 	const which = event.url.searchParams.has('resolved') ? 'resolved' : 'open';
 	const filter = { resolved: which === 'resolved' ? '' : null };
 	const { rows: reviews, pages } = await pageById(event, 'at', filter, (at, limit) =>
-		event.locals.app.reviews.page(which, { at, limit })
+		listReviews(event.locals.app, which, { at, limit })
 	);
 	const actors = reviews.map(({ resolved_by }) => resolved_by);
 	const nameOf = await findNames(event, actors);
@@ -25,13 +27,13 @@ export const load = adminPage(async (event) => {
 	};
 });
 
-export const actions = { default: adminForm(openRefundByHand) };
+export const actions = { default: adminForm(leadToRefundByHand) };
 
 /** Leads to the review in which a refund by hand is recorded. */
-async function openRefundByHand({ request, locals }: RequestEvent) {
+async function leadToRefundByHand({ request, locals }: RequestEvent) {
 	const { field } = await readFields(request);
 	const payment = field('payment').trim();
-	const id = await locals.app.payments.openRefundByHand(idOf(payment));
+	const id = await openRefundByHand(locals.app, idOf(payment));
 	if (id !== null) redirect(303, `/admin/reviews/${id}`);
 	const problem = 'Payment number: enter a paid payment that its operator cannot refund.';
 	return fail(400, { payment, problem });

@@ -1,4 +1,6 @@
-import { FIRST_DATE, LAST_DATE, isDate, spanOfDates } from '#lib/domain/time.ts';
+import { findToday } from '#lib/server/billing/earnings.ts';
+import { countSessionsForOwner, listSessionsForOwner } from '#lib/server/billing/session-reads.ts';
+import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/domain/time.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { describePurchase, describeUsers } from '#lib/server/web/owner/customers.ts';
@@ -33,10 +35,10 @@ export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) 
 		const list = { parameter: 'after', length: 2, filters: { group } } as const;
 		const [{ data, pages }, count] = await Promise.all([
 			readPage({ url }, list, (after) =>
-				app.sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after })
+				listSessionsForOwner(app, actor, { group, limit: PAGE_SIZE, after })
 			),
 			// The count of the history would be slow.
-			group === 'active' ? app.sessions.countForOwner(actor, group) : null
+			group === 'active' ? countSessionsForOwner(app, actor, group) : null
 		]);
 		return {
 			...{ ...asked, ...nothing, pages },
@@ -44,7 +46,7 @@ export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) 
 			customers: await describeUsers(app, data)
 		};
 	}
-	const wanted = isSearch ? day : app.earnings.today();
+	const wanted = isSearch ? day : findToday(app);
 	const span = spanOfDates(wanted || FIRST_DATE, wanted || LAST_DATE, app.config.reportTimezone);
 	const { data, hasMore } = await app.help.search(actor.accountId, typed, span, MAX_FOUND);
 	return {

@@ -1,3 +1,4 @@
+import { findApiBuyerPass } from '#lib/server/passes.ts';
 import { error } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import { formatDataLeft } from '#lib/purchase/state.ts';
@@ -17,9 +18,10 @@ import type { Actions, PageServerLoad } from './$types';
 
 /** The page of a pass from the API: its end, and how this device goes online. */
 export const load: PageServerLoad = async (event) => {
-	const { clock, config, apiBuyers } = event.locals.app;
+	const { app } = event.locals;
+	const { clock, config } = app;
 	const { token } = event.params;
-	const pass = await apiBuyers.find(token);
+	const pass = await findApiBuyerPass(app, token);
 	if (!pass) error(404, m.splash_pass_over());
 	const { routerId, user, untilMs } = pass;
 	const ssid = apart(pass.ssid);
@@ -43,7 +45,7 @@ export const load: PageServerLoad = async (event) => {
 
 export const actions: Actions = {
 	move: async (event) => {
-		const pass = await event.locals.app.apiBuyers.find(event.params.token);
+		const pass = await findApiBuyerPass(event.locals.app, event.params.token);
 		if (!pass) error(404, m.splash_pass_over());
 		return moveSlots(event, pass.routerId, passPath(event));
 	}

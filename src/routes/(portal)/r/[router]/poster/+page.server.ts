@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
 import { logoBox } from '#lib/branding/brand.ts';
-import { usefulOffers } from '#lib/purchase/quote.ts';
+import { nameOffer, usefulOffers } from '#lib/purchase/quote.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { wifiQrText } from '#lib/domain/wifi.ts';
 import { currentLocale } from '#lib/i18n/current.ts';
@@ -78,7 +78,7 @@ function formatPrices(router: RouterBody, locale: Locale): string[] {
 	// From right to left, the digits of a Latin name would move beside the price.
 	const apart = (name: string) => (directionOf(locale) === 'rtl' ? `\u2068${name}\u2069` : name);
 	return offers.length > 0
-		? offers.map(({ name, price }) => `${apart(name)}: ${money(price)}`)
+		? offers.map((offer) => `${apart(nameOffer(offer, locale))}: ${money(offer.price)}`)
 		: [m.router_per_hour({ money: money(router.price) }, { locale })];
 }
 

@@ -35,7 +35,7 @@ import {
 import type { Actions, PageServerLoad } from './$types';
 import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { fail, redirect } from '@sveltejs/kit';
-import { OrderedBefore } from '#lib/server/portal/earlier-orders.ts';
+import { OrderedBefore, extendPurchase } from '#lib/server/portal/ordering.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -61,7 +61,6 @@ import {
 	takeDeviceOrder,
 	type Refusal
 } from '#lib/server/web/portal/order.ts';
-import { extendPurchase } from '#lib/server/portal/ordering.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 
 /** The page of a purchase. Redirects to its replacement, or to what the address asks for. */

@@ -13,11 +13,13 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import {
-	DecisionRefused,
 	type Evidence,
-	type Review,
-	allowedDecisions
-} from '#lib/server/billing/reviews.ts';
+	carryOutDecision,
+	findEvidence,
+	listDecisions
+} from '#lib/server/billing/decisions.ts';
+import { type Review, findReview } from '#lib/server/billing/reviews.ts';
+import { attempt } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
@@ -28,17 +30,17 @@ export const actions = { default: adminForm(decideReview) };
 
 type ReviewEvent = RequestEvent<{ id: string }>;
 
-async function findReview({ params, locals }: ReviewEvent): Promise<Review> {
-	const review = await locals.app.reviews.find(idOf(params.id));
+async function findOpenedReview({ params, locals }: ReviewEvent): Promise<Review> {
+	const review = await findReview(locals.app, idOf(params.id));
 	if (!review) error(404, 'Not found');
 	return review;
 }
 
 /** Returns a review with the facts that a person needs for a decision. Phone numbers are masked. */
 async function reviewPage(event: ReviewEvent) {
-	const review = await findReview(event);
-	const { payments, config } = event.locals.app;
-	const evidence = review.payment_id === null ? null : await payments.evidenceOf(review.payment_id);
+	const review = await findOpenedReview(event);
+	const { app } = event.locals;
+	const evidence = review.payment_id === null ? null : await findEvidence(app, review.payment_id);
 	const nameOf = await findNames(event, [review.resolved_by]);
 	const { id, subject, detail, opened_at, resolved_at, decision, note } = review;
 	return {
@@ -49,8 +51,8 @@ async function reviewPage(event: ReviewEvent) {
 			resolvedAt: resolved_at,
 			resolvedBy: nameOf(review.resolved_by ?? '')
 		},
-		decisions: resolved_at === null ? allowedDecisions(review, evidence?.payment ?? null) : [],
-		payment: evidence && listFacts(evidence, config.reportTimezone),
+		decisions: resolved_at === null ? listDecisions(review, evidence?.payment ?? null) : [],
+		payment: evidence && listFacts(evidence, app.config.reportTimezone),
 		refunds: (evidence?.refunds ?? []).map((refund) => ({
 			...{ id: refund.id, status: refund.status, reason: refund.reason },
 			...{ sent: refund.submit_state, at: refund.created_at, reference: refund.reference },
@@ -90,7 +92,7 @@ function listFacts({ payment }: Evidence, timeZone: string): [label: string, val
 
 /** Carries out the decision of the form, and leads back to the review. */
 async function decideReview(event: ReviewEvent, admin: Visitor) {
-	const review = await findReview(event);
+	const review = await findOpenedReview(event);
 	const { field } = await readFields(event.request);
 	const transaction = field('transaction').trim();
 	const reason = readReason(field);
@@ -102,11 +104,7 @@ async function decideReview(event: ReviewEvent, admin: Visitor) {
 	if (transaction.length > MAX_TRANSACTION)
 		return refused(400, `Transaction id: use at most ${MAX_TRANSACTION} characters.`);
 	const order = { decision, by: actorOf(admin), note, transaction: transaction || null };
-	try {
-		await event.locals.app.payments.decide(review, order);
-	} catch (problem) {
-		if (!(problem instanceof DecisionRefused)) throw problem;
-		return refused(409, problem.message);
-	}
+	const problem = await attempt(() => carryOutDecision(event.locals.app, review, order));
+	if (problem) return refused(409, problem.message);
 	redirect(303, `/admin/reviews/${review.id}?decided`);
 }

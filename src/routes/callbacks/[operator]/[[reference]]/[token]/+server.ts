@@ -1,3 +1,4 @@
+import { receiveCallback } from '#lib/server/billing/callbacks.ts';
 import { readBody } from '#lib/server/http/requests.ts';
 import { textOf } from '#lib/server/platform/http-client.ts';
 import type { RequestHandler } from './$types';
@@ -19,7 +20,7 @@ export const POST: RequestHandler = async ({ locals, params, request, url }) => 
 		if (!(error instanceof Refused)) throw error;
 		return Response.json({ received: false }, { status: 413 });
 	}
-	const answer = await locals.app.payments.receiveCallback({
+	const answer = await receiveCallback(locals.app, {
 		...{ operator, reference, token },
 		address: locals.clientAddress(),
 		method: request.method,

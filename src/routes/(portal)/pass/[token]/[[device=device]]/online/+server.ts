@@ -1,3 +1,4 @@
+import { findApiBuyerPass } from '#lib/server/passes.ts';
 import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
 import { passPath } from '#lib/server/web/portal/pages.ts';
 import type { RequestHandler } from './$types';
@@ -7,7 +8,7 @@ export const GET: RequestHandler = async (event) => {
 	const { token } = event.params;
 	const page = passPath(event);
 	// A HEAD request must not sign a device in.
-	const pass = event.request.method === 'GET' ? await event.locals.app.apiBuyers.find(token) : null;
+	const pass = event.request.method === 'GET' ? await findApiBuyerPass(event.locals.app, token) : null;
 	const location = pass ? await findSignInAddress(event, page, pass) : page;
 	return new Response(null, { status: 303, headers: { location } });
 };

@@ -1,3 +1,4 @@
+import { signInApiBuyer } from '#lib/server/passes.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { type RateLimits, waitSeconds } from '#lib/server/rate-limits.ts';
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
@@ -28,16 +29,16 @@ export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
 		if (!captiveSession) error(410, m.splash_refusal_over());
-		const { apiBuyers, captiveSessions } = event.locals.app;
+		const { app } = event.locals;
 		const { user, password } = readTexts(await readForm(event.request), ['user', 'password']);
-		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
+		const token = await signInApiBuyer(app, gateway.routerId, { user, password });
 		if (token === null) {
 			const seconds = await takeWrongSignIn(event, captiveSession.device);
 			if (seconds === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
 			event.setHeaders({ 'retry-after': String(seconds) });
 			return fail(429, { user, password, why: formatLimited(seconds) });
 		}
-		const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
+		const { device } = await app.captiveSessions.bindPurchase(captiveSession.id, token);
 		redirect(303, pagePath('pass', token, device));
 	}
 };

@@ -1,0 +1,483 @@
+import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
+import { dataLeft, dataMb, leastMs } from '#lib/domain/offers.ts';
+import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
+import type { Base } from './base.ts';
+import type { Queries, Reads, Tx } from './db/database.ts';
+import { first } from './db/queries.ts';
+import type { PassesTable, SessionsTable } from './db/schema.ts';
+import type { Speed } from './gateways/gateway.ts';
+import { wifiPassword } from './platform/secrets.ts';
+import { type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
+import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
+
+/**
+ * A pass is the right to be online at a router from start to end, under one password. It has the time of one or more
+ * sessions.
+ */
+
+export type PassRow = Selectable<PassesTable>;
+
+/** Its functions run in a transaction of their caller. */
+type PassContext = Pick<Base, 'clock' | 'secrets'>;
+
+/** The session fields that its pass takes over. */
+type BoughtTime = Pick<
+	PassRow,
+	'id' | 'router_id' | 'access_kind' | 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb'
+>;
+
+export async function findPassOrThrow(queries: Queries, id: number): Promise<PassRow> {
+	const pass = await findPass(queries, id);
+	if (!pass) throw new Error(`Pass ${id} is gone`);
+	return pass;
+}
+
+export async function createPass(context: PassContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
+	const now = context.clock.now();
+	const { id, router_id, access_kind, max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = bought;
+	const password = await makePassword(context, trx, bought);
+	return insertPass(trx, {
+		...{ id, router_id, access_kind, max_devices },
+		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
+		...sealPassword(context.secrets, id, password),
+		...{ created_at: now, updated_at: now }
+	});
+}
+
+/** Opens a pass that is over until `endsAt` (ms since the epoch), with a new password: the old one was erased. */
+export async function reopenPass(
+	context: PassContext,
+	trx: Tx,
+	pass: PassRow,
+	endsAt: number
+): Promise<void> {
+	const password = sealPassword(context.secrets, pass.id, await makePassword(context, trx, pass));
+	await changePass(trx, pass.id, { ...password, ends_at: endsAt, updated_at: context.clock.now() });
+}
+
+const makePassword = async (
+	context: PassContext,
+	trx: Tx,
+	pass: Pick<PassRow, 'router_id' | 'access_kind'>
+) => (await findSharedPassword(context, trx, pass)) ?? wifiPassword();
+
+async function findSharedPassword(
+	context: PassContext,
+	trx: Tx,
+	{ router_id, access_kind }: Pick<PassRow, 'router_id' | 'access_kind'>
+) {
+	return access_kind === 'shared_password'
+		? openNetworkPassword(context, await findRouterOrThrow(trx, router_id))
+		: null;
+}
+
+/** Adopts the access kind of a session that adds time, its device limit if that is higher, and adds its data. */
+export async function addTerms(
+	context: PassContext,
+	trx: Tx,
+	pass: PassRow,
+	bought: BoughtTime
+): Promise<void> {
+	const { id, access_kind: before } = pass;
+	const { access_kind } = bought;
+	const max_devices = Math.max(pass.max_devices, bought.max_devices);
+	const data_limit_mb = pass.data_limit_mb === null ? null : pass.data_limit_mb + (bought.data_limit_mb ?? 0);
+	const isSame = max_devices === pass.max_devices && data_limit_mb === pass.data_limit_mb;
+	if (access_kind === before && isSame) return;
+	// Security: a buyer who leaves shared_password must not keep the owner's password.
+	const replacement =
+		access_kind === before
+			? null
+			: ((await findSharedPassword(context, trx, bought)) ??
+				(before === 'shared_password' ? wifiPassword() : null));
+	await changePass(trx, id, {
+		...{ access_kind, max_devices, data_limit_mb, updated_at: context.clock.now() },
+		...(replacement !== null && sealPassword(context.secrets, id, replacement))
+	});
+}
+
+/** Takes the data of a refunded or cancelled session back. */
+export async function reduceDataLimit(
+	{ clock }: PassContext,
+	trx: Tx,
+	id: number,
+	megabytes: number | null
+): Promise<void> {
+	const { data_limit_mb: limit } = await findPassOrThrow(trx, id);
+	if (limit === null || megabytes === null) return;
+	await changePass(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
+}
+
+/** Sets the deadline for a gateway to confirm the pass (ms since the epoch). */
+export const setActivationDeadline = ({ clock }: PassContext, trx: Tx, id: number, until: number) =>
+	changePass(trx, id, { activating_until: until, updated_at: clock.now() });
+
+export const setPassTime = (
+	{ clock }: PassContext,
+	trx: Tx,
+	id: number,
+	{ startsAt, endsAt }: { startsAt: number; endsAt: number }
+) =>
+	changePass(trx, id, {
+		starts_at: startsAt,
+		ends_at: endsAt,
+		activating_until: null,
+		updated_at: clock.now()
+	});
+
+/** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
+export async function addUsedData(
+	{ clock }: PassContext,
+	trx: Tx,
+	id: number,
+	bytes: number
+): Promise<boolean> {
+	const now = clock.now();
+	const pass = await addUsedDataToPass(trx, id, bytes, now);
+	return pass !== null && pass.activating_until === null && isPassOpen(pass, now) && dataLeft(pass) === 0;
+}
+
+/** Ends the pass with its last active session. Without one, the pass is over and its password is erased. */
+export async function shortenPass(context: PassContext, trx: Tx, id: number): Promise<void> {
+	const now = context.clock.now();
+	const { starts_at: startsAt } = await findPassOrThrow(trx, id);
+	const endsAt = (await findLastActiveEnd(trx, id)) ?? now;
+	const time = startsAt === null ? {} : { ends_at: endsAt };
+	await changePass(trx, id, { ...time, activating_until: null, updated_at: now });
+	await eraseIfOver(context, trx, id);
+}
+
+export async function eraseIfOver({ clock }: PassContext, trx: Tx, id: number): Promise<void> {
+	const now = clock.now();
+	const {
+		password_sealed: sealed,
+		ends_at: endsAt,
+		activating_until: waitsUntil
+	} = await findPassOrThrow(trx, id);
+	if (sealed === null || waitsUntil !== null || (endsAt !== null && endsAt > now)) return;
+	await changePass(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
+}
+
+export async function sharePassword(
+	{ clock, secrets }: PassContext,
+	trx: Tx,
+	routerId: number,
+	password: string
+) {
+	const now = clock.now();
+	for (const { id } of await findSharing(trx, routerId, now)) {
+		await changePass(trx, id, { ...sealPassword(secrets, id, password), updated_at: now });
+	}
+}
+
+/**
+ * `unknown`: not a paid pass of this router. `waits`: paid, but a gateway must confirm it first; `untilMs` is
+ * its end if that happened now. `over`: expired, ended or refunded.
+ */
+type PassState =
+	| { kind: 'unknown' }
+	| { kind: 'waits'; pass: PassRow; untilMs: number }
+	| { kind: 'over'; pass: PassRow }
+	| RunningPass;
+
+export interface RunningPass {
+	kind: 'runs';
+	pass: PassRow;
+	untilMs: number;
+}
+
+export const readSpeed = (pass: Pick<PassRow, 'speed_down_kbps' | 'speed_up_kbps'>): Speed => ({
+	down: pass.speed_down_kbps,
+	up: pass.speed_up_kbps
+});
+
+export type OpenPass = Extract<PassState, { kind: 'waits' | 'runs' }>;
+
+/** A pass without its password is over, even if a clock set back puts its end in the future. */
+export const isPassOpen = (
+	pass: Pick<PassRow, 'activating_until' | 'ends_at' | 'password_sealed'>,
+	now: number
+): boolean =>
+	pass.activating_until !== null ||
+	(pass.ends_at !== null && pass.ends_at > now && pass.password_sealed !== null);
+
+export async function passState(
+	queries: Reads,
+	{ passId, routerId }: { passId: number; routerId: number | null },
+	now: number
+): Promise<PassState> {
+	const pass = await findPass(queries, passId);
+	if (!pass || (routerId !== null && pass.router_id !== routerId)) return { kind: 'unknown' };
+	if (pass.activating_until !== null) {
+		return { kind: 'waits', pass, untilMs: now + (await sumWaitingSeconds(queries, passId)) * 1000 };
+	}
+	if (pass.ends_at === null) return { kind: 'unknown' };
+	return isPassOpen(pass, now) ? { kind: 'runs', pass, untilMs: pass.ends_at } : { kind: 'over', pass };
+}
+
+export async function openPass(
+	queries: Reads,
+	passId: number,
+	now: number,
+	routerId: number | null = null
+): Promise<OpenPass | null> {
+	const state = await passState(queries, { passId, routerId }, now);
+	return state.kind === 'runs' || state.kind === 'waits' ? state : null;
+}
+
+/** @throws Error when the password was erased */
+export function openPassword({ secrets }: Pick<Base, 'secrets'>, pass: PassRow): string {
+	const password = unsealPassword(secrets, pass);
+	if (password === null) throw new Error(`Pass ${pass.id} has no password`);
+	return password;
+}
+
+/** Associated data that binds a sealed password to its pass. */
+const formatSealContext = ({
+	id,
+	password_session_id: sessionId
+}: Pick<PassRow, 'id' | 'password_session_id'>) =>
+	sessionId === null ? `pass:${id}` : `session:${sessionId}`;
+
+/** Returns null when the password was erased. @throws Error when the secret or the pass does not match */
+const unsealPassword = (secrets: Secrets, pass: PassRow): string | null =>
+	pass.password_sealed === null ? null : secrets.decrypt(pass.password_sealed, formatSealContext(pass));
+
+const sealPassword = (secrets: Secrets, id: number, password: string) => ({
+	password_sealed: secrets.encrypt(password, formatSealContext({ id, password_session_id: null })),
+	password_session_id: null
+});
+
+/**
+ * Checks the installation's secret on the newest password, and on the oldest of an open pass: after a change of the
+ * secret, new passes open although those of earlier buyers do not. Returns null when no pass has a password.
+ */
+export async function readablePasswords(
+	queries: Queries,
+	secrets: Secrets,
+	now: number
+): Promise<'all' | 'new' | 'none' | null> {
+	const newest = await findNewestWithPassword(queries);
+	if (!newest) return null;
+	if (!isReadable(secrets, newest)) return 'none';
+	return (await opensRunningPasses(queries, secrets, now)) ? 'all' : 'new';
+}
+
+/** Checks the password of the oldest pass whose time runs. */
+export async function opensRunningPasses(queries: Queries, secrets: Secrets, now: number): Promise<boolean> {
+	const oldest = await findOldestOpen(queries, now);
+	return !oldest || isReadable(secrets, oldest);
+}
+
+function isReadable(secrets: Secrets, pass: PassRow): boolean {
+	try {
+		return unsealPassword(secrets, pass) !== null;
+	} catch {
+		return false;
+	}
+}
+
+const insertPass = (queries: Queries, pass: Insertable<PassesTable>): Promise<PassRow> =>
+	queries.insertInto('passes').values(pass).returningAll().executeTakeFirstOrThrow();
+
+export const findPass = (queries: Reads, id: number): Promise<PassRow | null> =>
+	first(queries.selectFrom('passes').selectAll().where('id', '=', id));
+
+export const findPasses = async (queries: Queries, ids: readonly number[]): Promise<PassRow[]> =>
+	ids.length === 0 ? [] : queries.selectFrom('passes').selectAll().where('id', 'in', ids).execute();
+
+const changePass = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
+	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+
+/** Adds data in one statement. Returns null, and adds nothing, if a device cannot have used that much since the start. */
+async function addUsedDataToPass(
+	queries: Queries,
+	id: number,
+	bytes: number,
+	now: number
+): Promise<PassRow | null> {
+	const used = sql<number>`coalesce(data_used_bytes, 0)`;
+	const pass = await queries
+		.updateTable('passes')
+		.set({ data_used_bytes: sql`${used} + ${bytes}`, updated_at: now })
+		.where('id', '=', id)
+		.where(sql<number>`coalesce(starts_at, created_at)`, '<=', now - Math.max(0, leastMs(bytes)))
+		.where(used, '<=', Number.MAX_SAFE_INTEGER - bytes)
+		.returningAll()
+		.executeTakeFirst();
+	return pass ?? null;
+}
+
+const selectWithPassword = (queries: Queries) =>
+	queries.selectFrom('passes').selectAll().where('password_sealed', 'is not', null);
+
+const selectOpen = (queries: Queries, now: number) =>
+	selectWithPassword(queries)
+		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
+		.orderBy('id');
+
+const selectOpenAt = (queries: Queries, routerId: number, now: number) =>
+	selectOpen(queries, now).where('router_id', '=', routerId);
+
+export const openPassesAt = (
+	queries: Queries,
+	{ routerId, afterId }: { routerId: number; afterId: number },
+	now: number,
+	limit: number
+) => selectOpenAt(queries, routerId, now).where('id', '>', afterId).limit(limit).execute();
+
+const findSharing = (queries: Queries, routerId: number, now: number) =>
+	selectOpenAt(queries, routerId, now).where('access_kind', '=', 'shared_password').execute();
+
+const findNewestWithPassword = (queries: Queries) => first(selectWithPassword(queries).orderBy('id', 'desc'));
+
+const findOldestOpen = (queries: Queries, now: number) => first(selectOpen(queries, now));
+
+async function sumWaitingSeconds(queries: Reads, passId: number): Promise<number> {
+	const { seconds } = await queries
+		.selectFrom('sessions')
+		.select(({ fn }) => fn.sum<number | null>('duration_seconds').as('seconds'))
+		.where('pass_id', '=', passId)
+		.where('status', '=', 'activating')
+		.executeTakeFirstOrThrow();
+	return seconds ?? 0;
+}
+
+/** Returns the end in ms since the epoch, or null when no session is active. */
+async function findLastActiveEnd(queries: Queries, passId: number): Promise<number | null> {
+	const { at } = await queries
+		.selectFrom('sessions')
+		.select(({ fn }) => fn.max('expires_at').as('at'))
+		.where('pass_id', '=', passId)
+		.where('status', '=', 'active')
+		.executeTakeFirstOrThrow();
+	return at;
+}
+
+export async function findReasonOfEnd(queries: Queries, passId: number): Promise<string | null> {
+	const row = await first(
+		queries
+			.selectFrom('sessions')
+			.select('status_reason')
+			.where('pass_id', '=', passId)
+			.where('status', '=', 'ended')
+			.orderBy('ended_at', 'desc')
+			.orderBy('id', 'desc')
+	);
+	return row && (row.status_reason ?? 'ended');
+}
+
+const findNewestSession = (queries: Queries, passId: number): Promise<Selectable<SessionsTable> | null> =>
+	first(queries.selectFrom('sessions').selectAll().where('pass_id', '=', passId).orderBy('id', 'desc'));
+
+const findSsid = async (queries: Queries, routerId: number): Promise<string> => {
+	const router = queries.selectFrom('routers').select('ssid').where('id', '=', routerId);
+	return (await router.executeTakeFirstOrThrow()).ssid;
+};
+
+/*
+ * API buyers have a username and password instead of a purchase page. Some gateways know only devices, and their only
+ * page is the portal. There the buyer signs in, and the device joins the pass. For this the pass gets its own purchase,
+ * whose token is derived from the pass and opens nothing else.
+ */
+
+const TOKEN_LENGTH = 24;
+
+type BuyerContext = Pick<Base, 'database' | 'clock' | 'secrets'>;
+
+/**
+ * Signs an API buyer in at a router. Returns the token that binds captive sessions to the pass; null without a matching
+ * open pass, and for shared passwords.
+ */
+export async function signInApiBuyer(
+	context: BuyerContext,
+	routerId: number,
+	{ user, password }: { user: string; password: string }
+): Promise<string | null> {
+	const { clock, secrets } = context;
+	const { db } = context.database;
+	const passId = passOfUser(user);
+	const open = passId === null ? null : await openPass(db, passId, clock.now(), routerId);
+	const session = open && (await findNewestSession(db, open.pass.id));
+	if (!open || !session || !isRightPassword(context, open.pass, password)) return null;
+	const { id } = open.pass;
+	const [token = ''] = deriveTokens(secrets, id);
+	await addPurchase(db, sha256(token), { ...session, id }, clock.now());
+	return token;
+}
+
+/** Finds the open pass of a token from `signInApiBuyer`. `untilMs` is null while it waits for a gateway. */
+export async function findApiBuyerPass(context: BuyerContext, token: string) {
+	const { db } = context.database;
+	const open = await findPassOfBuyer(context, sha256(token));
+	if (!open) return null;
+	const { pass } = open;
+	const { data_limit_mb: limitMb } = pass;
+	return {
+		routerId: pass.router_id,
+		ssid: await findSsid(db, pass.router_id),
+		user: loginUser(pass.id),
+		password: openPassword(context, pass),
+		untilMs: open.kind === 'runs' ? open.untilMs : null,
+		data: limitMb === null ? null : { limitMb, leftMb: dataMb(pass).leftMb }
+	};
+}
+
+/** Returns the end of an API buyer's running pass (ms since the epoch) and its data, or null. */
+export async function findApiBuyerTime(
+	context: BuyerContext,
+	tokenHash: string
+): Promise<{ untilMs: number; leftMb: number | null } | null> {
+	const open = await findPassOfBuyer(context, tokenHash);
+	return open?.kind === 'runs' ? { untilMs: open.untilMs, leftMb: dataMb(open.pass).leftMb } : null;
+}
+
+/** API buyers have no page. The purchase's session is the first of the pass, so it has the pass's id. */
+export const isApiBuyer = (
+	secrets: Secrets,
+	{ token_hash, session_id }: { token_hash: string; session_id: number | null }
+): boolean =>
+	session_id !== null && deriveTokens(secrets, session_id).some((token) => sha256(token) === token_hash);
+
+async function findPassOfBuyer(
+	{ database: { db }, clock, secrets }: BuyerContext,
+	tokenHash: string
+): Promise<OpenPass | null> {
+	const purchase = await db
+		.selectFrom('purchases')
+		.select(['token_hash', 'session_id'])
+		.where('token_hash', '=', tokenHash)
+		.executeTakeFirst();
+	if (!purchase || purchase.session_id === null || !isApiBuyer(secrets, purchase)) return null;
+	return openPass(db, purchase.session_id, clock.now());
+}
+
+/** Every token depends on this label: never rename it. */
+const deriveTokens = (secrets: Secrets, passId: number): string[] =>
+	secrets.deriveAll('guest pass', 32).map((key) => hmac(key, String(passId)).slice(0, TOKEN_LENGTH));
+
+const isRightPassword = (context: BuyerContext, pass: PassRow, typed: string): boolean =>
+	pass.access_kind !== 'shared_password' &&
+	equalSecrets(plainPassword(openPassword(context, pass)), plainPassword(typed));
+
+/** Bought passwords have no capitals or spaces, and buyers may omit the hyphens. */
+const plainPassword = (password: string) => password.toLowerCase().replace(/[\s-]/g, '');
+
+/** Creates the purchase that binds captive sessions to an API buyer's pass, unless it exists. */
+async function addPurchase(
+	queries: Queries,
+	tokenHash: string,
+	session: Selectable<SessionsTable>,
+	now: number
+): Promise<void> {
+	const { id, router_id, duration, payment_method, phone, amount_minor, currency } = session;
+	await queries
+		.insertInto('purchases')
+		.values({
+			...{ token_hash: tokenHash, session_id: id, replaces_session_id: null },
+			...{ router_id, duration, payment_method, phone, amount_minor, currency },
+			...{ created_at: now, updated_at: now }
+		})
+		.onConflict((conflict) => conflict.column('token_hash').doNothing())
+		.execute();
+}
