@@ -1,3 +1,5 @@
+import { createPass, setPassTime } from '#lib/server/passes.ts';
+import { findToday } from '#lib/server/billing/earnings.ts';
 import { openApp } from '../../src/cli/services.ts';
 import { limitsOf } from '../../src/lib/domain/offers.ts';
 import type { App } from '../../src/lib/server/app.ts';
@@ -34,7 +36,7 @@ export async function addYear(settings: Record<string, string>, size: Size): Pro
 }
 
 async function addTrade(app: App, size: Size): Promise<void> {
-	const { config, clock, database, earnings } = app;
+	const { config, clock, database } = app;
 	const signIns = await demoAccounts(app);
 	const idOf = (wanted: string) => signIns.find(({ role }) => role === wanted)?.id ?? 0;
 	const { currency, paymentMethods, commissionBasisPoints, reportTimezone: timeZone } = config;
@@ -43,7 +45,7 @@ async function addTrade(app: App, size: Size): Promise<void> {
 		...{ ownerId: idOf('owner'), buyerId: idOf('app'), now },
 		...{ currency, paymentMethods, commissionBasisPoints }
 	};
-	const sales = salesOf(size.routers, size.sessions, { today: earnings.today(), now, timeZone });
+	const sales = salesOf(size.routers, size.sessions, { today: findToday(app), now, timeZone });
 	await database.transact(async (trx) => {
 		const routerIds = await insertAll(trx, 'routers', routerRows(size.routers, facts));
 		for (let done = 0; done < sales.length; done += SALES_AT_ONCE) {
@@ -78,8 +80,8 @@ async function addSales(app: App, trx: Tx, batch: Batch, facts: YearFacts): Prom
 	for (const { id, session, pass } of paid.filter(({ isRunning }) => isRunning)) {
 		const { starts_at: startsAt, ends_at: endsAt, access_kind, max_devices } = pass;
 		const bought = { id, router_id: session.router_id, access_kind, ...limitsOf({}), max_devices };
-		await app.passes.create(trx, bought);
-		await app.passes.setTime(trx, id, { startsAt, endsAt });
+		await createPass(app, trx, bought);
+		await setPassTime(app, trx, id, { startsAt, endsAt });
 		await app.jobs.schedule(trx, SESSION_END_JOB, id, endsAt);
 	}
 	const payments = made.map(({ payment }, index) => ({ ...payment, session_id: idAt(index) }));

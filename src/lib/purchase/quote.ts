@@ -299,7 +299,7 @@ export const formatAgreed = (duration: string, offer: Omit<NamedTime, 'duration'
 const COMMAS: Partial<Record<Locale, string>> = { ar: '، ', am: '፣ ' };
 
 /** Joins the parts that are not empty: "1 day, 3 devices". */
-const joinWords = (parts: readonly (string | undefined)[]): string =>
+export const joinWords = (parts: readonly (string | undefined)[]): string =>
 	parts.filter((part) => part).join(COMMAS[currentLocale()] ?? ', ');
 
 /** Lists the limits of an offer: "3 devices", "5 Mbit/s", "20 GB". Units are the international symbols. */

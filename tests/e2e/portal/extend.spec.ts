@@ -37,7 +37,7 @@ for (const script of isAll ? [true, false] : [true]) {
 			await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/);
 			expect(await passwordOf(page)).toBe(password);
 			expect(new URL(page.url()).pathname).toBe(address);
-			await expect(page.locator('.left')).toContainText(/1 h (29|30) min/);
+			await expect(page.locator('.left')).toContainText(/1 hour (29|30) minutes/);
 		});
 	});
 }
