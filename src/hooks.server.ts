@@ -3,7 +3,7 @@ import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@svelt
 import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig, loadDatabaseConfig } from '#lib/server/config/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
-import { answerAuthmon, isAuthmon } from '#lib/server/web/device-endpoints/authmon.ts';
+import { answerAuthmon, isAuthmon } from '#lib/server/web/gateway-requests.ts';
 import { fillRules } from '#lib/server/web/brand.ts';
 import { createApi, type Api } from '#lib/server/api/api.ts';
 import {

@@ -167,33 +167,6 @@ function codeOf(state: string, outcome: string): string {
 	return state === 'TF' ? 'DP00800001009' : 'DP00800001006';
 }
 
-/** The answer to a user enquiry. */
-function user(msisdn: string, isKnown: boolean): SimulatorAnswer {
-	const status = { code: isKnown ? '200' : '404', success: isKnown };
-	if (!isKnown) {
-		return {
-			status: 404,
-			body: { status: { ...status, message: 'User Not Found', response_code: 'DP02200000002' } }
-		};
-	}
-	return {
-		status: 200,
-		body: {
-			data: {
-				first_name: 'Test',
-				last_name: 'Payer',
-				grade: 'SUBS',
-				is_barred: false,
-				is_pin_set: true,
-				msisdn,
-				reg_status: 'Y',
-				registration: { status: 'SUBS' }
-			},
-			status: { ...status, message: 'SUCCESS', result_code: 'ESB000010', response_code: 'DP02200000001' }
-		}
-	};
-}
-
 /** Validates payments as Airtel's gateway and product do. */
 
 const object = (value: unknown): Record<string, unknown> =>
@@ -503,8 +476,6 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 				return sendBack(request, desk);
 			case 'keys':
 				return keys(desk.books);
-			case 'user':
-				return user(named, wrongNumber(settings, named) === null && !named.endsWith('0000'));
 		}
 	}
 
@@ -545,8 +516,7 @@ const ROUTES = [
 	{ method: 'POST', pattern: /^\/merchant\/v[12]\/payments\/$/, name: 'pay' },
 	{ method: 'POST', pattern: /^\/standard\/v[12]\/payments\/refund$/, name: 'refund' },
 	{ method: 'GET', pattern: /^\/standard\/v1\/payments\/([^/]+)$/, name: 'enquire' },
-	{ method: 'GET', pattern: /^\/v1\/rsa\/encryption-keys$/, name: 'keys' },
-	{ method: 'GET', pattern: /^\/standard\/v[12]\/users\/([^/]+)$/, name: 'user' }
+	{ method: 'GET', pattern: /^\/v1\/rsa\/encryption-keys$/, name: 'keys' }
 ] as const;
 
 const NOT_ALLOWED: SimulatorAnswer = { status: 405, body: { message: 'Method Not Allowed' } };

@@ -92,7 +92,7 @@ export const ok = (body: unknown, status = 200): SimulatorAnswer => ({ status, b
 
 /**
  * Credentials: subscription keys (per product, a primary and a secondary one), API users with their keys, tokens.
- * In the sandbox users and keys are made over the API; a market has the one that its portal gave.
+ * The users are made in advance, as by a portal.
  */
 
 export type Product = 'collection' | 'disbursement';
@@ -102,7 +102,7 @@ interface ApiUser {
 	product: Product;
 	/** Names that X-Callback-Url may have. */
 	callbackHosts: readonly string[];
-	apiKey: string | null;
+	apiKey: string;
 }
 
 export const CREDENTIALS = {
@@ -117,7 +117,7 @@ export const CREDENTIALS = {
 } as const;
 
 const TOKEN_SECONDS = 3_600;
-/** For a client on the same machine; users that are made over the API have exactly the name that they gave. */
+/** For a client on the same machine. */
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
 const isUuidV4 = (text: string): boolean =>
@@ -128,7 +128,7 @@ export class Access {
 	private readonly tokens = new Map<string, { user: string; product: Product; until: number }>();
 	private readonly market: Market;
 
-	/** @param callbackHost of the user made in advance; null: this machine, by name and by number */
+	/** @param callbackHost of the user; null: this machine, by name and by number */
 	constructor(market: Market, callbackHost: string | null) {
 		this.market = market;
 		const callbackHosts = callbackHost === null ? LOOPBACK : [callbackHost];
@@ -145,16 +145,17 @@ export class Access {
 		this.tokens.clear();
 	}
 
-	/** The gateway's check: the product that the key opens, if it is one of these. */
-	private openedBy({ headers }: SimulatorRequest, products: readonly Product[]): Product | SimulatorAnswer {
+	/** The gateway's check of the subscription key: an answer if it does not open the product. */
+	private refuse({ headers }: SimulatorRequest, product: Product): SimulatorAnswer | null {
 		const key = headers['ocp-apim-subscription-key'];
 		const missing =
 			'Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.';
 		if (typeof key !== 'string' || key === '') return gateway(401, missing);
-		const opened = products.find(
-			(one) => key === CREDENTIALS[`${one}_subscription_key`] || key === CREDENTIALS[`${one}_secondary_key`]
-		);
-		if (opened) return opened;
+		const keys: readonly string[] = [
+			CREDENTIALS[`${product}_subscription_key`],
+			CREDENTIALS[`${product}_secondary_key`]
+		];
+		if (keys.includes(key)) return null;
 		const invalid =
 			'Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.';
 		return gateway(401, invalid);
@@ -162,16 +163,15 @@ export class Access {
 
 	/** `POST /{product}/token/` */
 	giveToken(request: SimulatorRequest, product: Product, now: number): SimulatorAnswer {
-		const opened = this.openedBy(request, [product]);
-		if (typeof opened !== 'string') return opened;
+		const refused = this.refuse(request, product);
+		if (refused) return refused;
 		// The documentation forbids every body; the platform lets a form pass.
 		const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
 		if (request.body !== '' && !isForm) return rejected('A token request has no body.');
 		const [, basic = ''] = /^Basic ([A-Za-z0-9+/]+={0,2})$/.exec(request.headers.authorization ?? '') ?? [];
 		const [, id = '', key = ''] = /^([^:]*):(.*)$/.exec(Buffer.from(basic, 'base64').toString('utf8')) ?? [];
 		const user = this.users.get(id.toLowerCase());
-		if (!user || user.apiKey === null || user.apiKey !== key)
-			return { status: 401, body: { error: 'login_failed' } };
+		if (!user || user.apiKey !== key) return { status: 401, body: { error: 'login_failed' } };
 		const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 		const until = now + TOKEN_SECONDS * 1000;
 		const token = `${part({ typ: 'JWT', alg: 'fake' })}.${part({ clientId: id, expires: new Date(until).toISOString() })}.${randomBytes(24).toString('base64url')}`;
@@ -181,8 +181,8 @@ export class Access {
 
 	/** Subscription key, token and X-Target-Environment of a call. */
 	enter(request: SimulatorRequest, product: Product, now: number): { user: ApiUser } | SimulatorAnswer {
-		const opened = this.openedBy(request, [product]);
-		if (typeof opened !== 'string') return opened;
+		const refused = this.refuse(request, product);
+		if (refused) return refused;
 		const [, token = ''] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
 		const known = this.tokens.get(token);
 		const user = known && this.users.get(known.user);
@@ -196,45 +196,7 @@ export class Access {
 		if (user.product !== product) return failure('NOT_ALLOWED');
 		return { user };
 	}
-
-	/** `/v1_0/apiuser…`, in the sandbox only; null is a path that there is not. */
-	provision(request: SimulatorRequest): SimulatorAnswer | null {
-		const found = /^\/v1_0\/apiuser(?:\/([^/]+)(\/apikey)?)?$/.exec(request.path);
-		if (!found || this.market.country !== null) return null;
-		const [, id, rest] = found;
-		const call = `${request.method} ${id === undefined ? '' : 'user'}${rest ?? ''}`;
-		if (!['POST ', 'GET user', 'POST user/apikey'].includes(call)) return null;
-		const product = this.openedBy(request, ['collection', 'disbursement']);
-		if (typeof product !== 'string') return product;
-		if (id === undefined) return this.makeUser(request, product);
-		const user = this.users.get(id.toLowerCase());
-		if (!user) return failure('RESOURCE_NOT_FOUND');
-		if (rest === undefined) {
-			const [providerCallbackHost = ''] = user.callbackHosts;
-			return ok({ providerCallbackHost, targetEnvironment: this.market.environment });
-		}
-		user.apiKey = randomBytes(16).toString('hex');
-		return ok({ apiKey: user.apiKey }, 201);
-	}
-
-	private makeUser({ headers, body }: SimulatorRequest, product: Product): SimulatorAnswer {
-		const id = String(headers['x-reference-id'] ?? '').toLowerCase();
-		if (!isUuidV4(id)) return rejected('X-Reference-Id must be a UUID of version 4.');
-		const given = objectIn(body)?.['providerCallbackHost'];
-		// The documentation says without a scheme; the platform accepts one.
-		const host = typeof given === 'string' ? given.replace(/^https?:\/\/([^/]*)\/?$/i, '$1') : '';
-		if (!isHostName(host)) return rejected('providerCallbackHost must be a host name.');
-		if (this.users.has(id)) return failure('RESOURCE_ALREADY_EXIST');
-		this.users.set(id, { product, callbackHosts: [host.toLowerCase()], apiKey: null });
-		return ok(null, 201);
-	}
 }
-
-/** No port, no path and no IP address. */
-const isHostName = (text: string): boolean =>
-	text.length <= 253 &&
-	/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(text) &&
-	!/^[\d.]+$/.test(text);
 
 /** Validates payment and refund requests by MTN's documentation. */
 
@@ -403,21 +365,3 @@ const REFUNDS: Readonly<Record<string, string>> = {
 
 export const refundScenario = (referenceIdToRefund: string): string | null =>
 	REFUNDS[referenceIdToRefund] ?? null;
-
-const HOLDERS: Readonly<Record<string, SimulatorAnswer>> = {
-	'50': failure('RESOURCE_NOT_FOUND'),
-	'51': ok({ result: false }),
-	'52': failure('NOT_ALLOWED'),
-	'53': failure('NOT_ALLOWED_TARGET_ENVIRONMENT'),
-	'54': failure('INTERNAL_PROCESSING_ERROR'),
-	'55': failure('SERVICE_UNAVAILABLE')
-};
-
-/** The answer of the active check. @param type as the path has it, in either case */
-export function activeCheck(type: string, id: string): SimulatorAnswer {
-	if (!isParty(type.toUpperCase(), id))
-		return failure('REQUEST_REJECTED', 'The account holder is not valid.');
-	const scenario = id.startsWith(PREFIX) ? HOLDERS[id.slice(PREFIX.length)] : undefined;
-	// A number without its country code is nobody's.
-	return scenario ?? ok({ result: !id.startsWith('0') });
-}

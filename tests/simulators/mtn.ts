@@ -16,7 +16,6 @@ import {
 	type Product,
 	type RefundOrder,
 	SANDBOX,
-	activeCheck,
 	failure,
 	gateway,
 	marketNamed,
@@ -31,12 +30,10 @@ import {
 import { ORDINARY, type RefundScript } from './script.ts';
 
 /**
- * MTN MoMo: Collection (request to pay), the refund of Disbursement, and the sandbox's provisioning, as the operator's
+ * MTN MoMo: Collection (request to pay), and the refund of Disbursement, as the operator's
  * pages and its integrators describe them. By default it is the sandbox (EUR only); `--market mtnuganda` makes it
- * that market's platform, where users are not made over the API.
+ * that market's platform.
  */
-
-const MAX_NOTIFICATION_LENGTH = 160;
 
 interface KeptRefund {
 	order: RefundOrder;
@@ -59,8 +56,6 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 	const refunds = new Map<string, KeptRefund>();
 
 	async function handle(request: SimulatorRequest, desk: Desk): Promise<SimulatorAnswer | null> {
-		const provisioned = access.provision(request);
-		if (provisioned) return provisioned;
 		const [, product, call = ''] = /^\/(collection|disbursement)(\/.*)$/.exec(request.path) ?? [];
 		if (product !== 'collection' && product !== 'disbursement') return null;
 		const route = `${request.method} ${call}`;
@@ -79,8 +74,6 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 	) => SimulatorAnswer | Promise<SimulatorAnswer>;
 
 	function operationOf(product: Product, route: string): Operation | null {
-		const holder = /^GET \/v1_0\/accountholder\/([^/]+)\/([^/]+)\/active$/.exec(route);
-		if (holder) return () => activeCheck(holder[1] ?? '', (holder[2] ?? '').replaceAll('%40', '@'));
 		if (route === 'GET /v1_0/account/balance') return (_, { books }) => balance(books);
 		if (product === 'disbursement') {
 			if (/^POST \/v[12]_0\/refund$/.test(route)) return sendBack;
@@ -89,9 +82,7 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		}
 		if (route === 'POST /v1_0/requesttopay') return requestToPay;
 		const read = /^GET \/v1_0\/requesttopay\/([^/]+)$/.exec(route);
-		if (read) return (_, desk) => paymentStatus(read[1] ?? '', desk);
-		const notify = /^POST \/v1_0\/requesttopay\/([^/]+)\/deliverynotification$/.exec(route);
-		return notify ? (request, { books }) => deliveryNotification(notify[1] ?? '', request, books) : null;
+		return read ? (_, desk) => paymentStatus(read[1] ?? '', desk) : null;
 	}
 
 	function requestToPay(
@@ -137,19 +128,6 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		const reported =
 			payment.script.contradicts && outcome === 'success' ? 'INTERNAL_PROCESSING_ERROR' : outcome;
 		return ok(paymentBody(payment, reported));
-	}
-
-	function deliveryNotification(
-		reference: string,
-		{ headers, body }: SimulatorRequest,
-		books: Books
-	): SimulatorAnswer {
-		const [, inBody] = /"notificationMessage"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(body) ?? [];
-		const message = String(headers['notificationmessage'] ?? inBody ?? '');
-		if (message === '' || message.length > MAX_NOTIFICATION_LENGTH) {
-			return rejected(`notificationMessage must have 1 to ${MAX_NOTIFICATION_LENGTH} characters.`);
-		}
-		return books.byReference(reference.toLowerCase()) ? ok(null) : failure('RESOURCE_NOT_FOUND');
 	}
 
 	function sendBack(request: SimulatorRequest, desk: Desk): SimulatorAnswer | Promise<SimulatorAnswer> {

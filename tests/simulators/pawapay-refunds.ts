@@ -19,7 +19,6 @@ import {
 	refundRefusal,
 	refuse,
 	reject,
-	resend,
 	serverError,
 	stateOf,
 	transactionId,
@@ -168,12 +167,5 @@ export function createRefunds(
 		return send(url, refundData(entry, books), books.now());
 	}
 
-	function resendRefund(id: string, desk: Desk): SimulatorAnswer {
-		const entry = refunds.get(id.toLowerCase());
-		const outcome = entry ? desk.books.refundOutcome(entry.refund) : 'pending';
-		const make = () => (entry ? refundCallback(entry, desk.books) : null);
-		return resend('refundId', id, entry !== undefined, isFinal(outcome), () => desk.later(0, make));
-	}
-
-	return { refund, readRefund, resendRefund };
+	return { refund, readRefund };
 }

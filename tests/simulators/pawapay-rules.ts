@@ -1,4 +1,4 @@
-import type { CallbackScript, Script } from './script.ts';
+import type { Script } from './script.ts';
 import { type SimulatorAnswer, objectIn } from './simulator.ts';
 import type { SimulatedPayment } from './books.ts';
 
@@ -339,8 +339,6 @@ const STATUSES: Readonly<Record<string, number>> = {
 	UNKNOWN_ERROR: 500
 };
 
-export const ONCE: CallbackScript = { when: 'at_outcome', afterMs: 0, times: 1 };
-
 export const ok = (body: unknown): SimulatorAnswer => ({ status: 200, body });
 export const iso = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 export const transactionId = (number: number) => String(12_000_000 + number);
@@ -369,21 +367,6 @@ export function reject(
 	const status = STATUSES[code] ?? 200;
 	if (status >= 401) return refuse(code, message);
 	return { status, body: { ...optional(id, body[id]), status: 'REJECTED', ...reason(code, message) } };
-}
-
-export function resend(
-	name: 'depositId' | 'refundId',
-	id: string,
-	isKnown: boolean,
-	isFinished: boolean,
-	send: () => void
-): SimulatorAnswer {
-	const rejected = (code: string, message: string) =>
-		ok({ [name]: id, status: 'REJECTED', ...reason(code, message) });
-	if (!isKnown) return rejected('NOT_FOUND', `${id} not found`);
-	if (!isFinished) return rejected('INVALID_STATE', `${id} has not finished processing`);
-	send();
-	return ok({ [name]: id, status: 'ACCEPTED' });
 }
 
 /** @param waiting the state while there is no outcome */
@@ -418,10 +401,10 @@ export function amountRefusal(amount: string, { decimals, min, max }: Wallet): R
 }
 
 /** A deposit in a read and in a callback. */
-export function depositData(payment: SimulatedPayment, outcome: string, isV1 = false): Body {
+export function depositData(payment: SimulatedPayment, outcome: string): Body {
 	const { request, currency, queuedAt } = payment;
 	const account = accountOf(request);
-	const usesSubmitted = isV1 || payment.script.otherForm;
+	const usesSubmitted = payment.script.otherForm;
 	const taken = outcome === 'success' ? payment.amount * payment.script.amountFactor : payment.amount;
 	const amount = walletOf(account.provider, currency).decimals === 'NONE' ? String(taken) : taken.toFixed(2);
 	return {

@@ -5,7 +5,6 @@ import {
 	type Body,
 	NETWORKS,
 	type Network,
-	ONCE,
 	PORTAL,
 	type Portal,
 	type Refusal,
@@ -27,7 +26,6 @@ import {
 	readBody,
 	refuse,
 	reject,
-	resend,
 	serverError,
 	testNumber
 } from './pawapay-rules.ts';
@@ -61,19 +59,14 @@ export function pawapay(): Protocol {
 		if (method === 'GET' && /^(\/v2)?\/public-key\/http$/.test(path)) return ok(keys.published);
 		const refusal = await authRefusal(request, desk.books);
 		const [, id = ''] = /\/([^/]+)$/.exec(path) ?? [];
-		const route = `${method} ${path.replace(/(?<=(deposits|refunds|resend-callback)\/)(?!resend-)[^/]+$/, '{id}')}`;
+		const route = `${method} ${path.replace(/(?<=(deposits|refunds)\/)[^/]+$/, '{id}')}`;
 		const actions: Readonly<Record<string, () => SimulatorAnswer | Promise<SimulatorAnswer>>> = {
 			'POST /v2/deposits': () => deposit(request, desk),
 			'GET /v2/deposits/{id}': () => readDeposit(id, desk),
-			'GET /deposits/{id}': () => readDepositV1(id, desk),
-			'POST /v2/deposits/resend-callback/{id}': () => resendDeposit(id, desk),
 			'POST /v2/refunds': () => refunds.refund(request, desk),
 			'GET /v2/refunds/{id}': () => refunds.readRefund(id, desk),
-			'POST /v2/refunds/resend-callback/{id}': () => refunds.resendRefund(id, desk),
 			'POST /v2/predict-provider': () => toolkit.predictProvider(request),
-			'GET /v2/active-conf': () => ok(toolkit.activeConfiguration(request.query)),
-			'GET /v2/availability': () => ok(toolkit.availability(request.query)),
-			'GET /v2/wallet-balances': () => ok(walletBalances(request.query, desk.books))
+			'GET /v2/active-conf': () => ok(toolkit.activeConfiguration(request.query))
 		};
 		const action = Object.hasOwn(actions, route) ? actions[route] : undefined;
 		if (!action) return null;
@@ -190,29 +183,6 @@ export function pawapay(): Protocol {
 		return outcome === 'success' && payment.script.contradicts ? 'UNSPECIFIED_FAILURE' : outcome;
 	};
 
-	/** The first version of the API: a list of none or one. */
-	function readDepositV1(id: string, desk: Desk): SimulatorAnswer {
-		const payment = desk.books.byReference(id.toLowerCase());
-		const fault = payment ? desk.read(payment) : 'not_found';
-		if (fault === 'server_error') return serverError();
-		if (!payment || fault === 'not_found') return ok([]);
-		const data = depositData(payment, readOutcome(payment, desk.books), true);
-		const account = accountOf(payment.request);
-		return ok([
-			{
-				depositId: data['depositId'],
-				status: data['status'],
-				requestedAmount: String(payment.request['amount']),
-				...(data['status'] === 'COMPLETED' ? { depositedAmount: data['amount'] } : {}),
-				currency: data['currency'],
-				country: data['country'],
-				correspondent: account.provider,
-				payer: { type: 'MSISDN', address: { value: account.phoneNumber } },
-				created: data['created']
-			}
-		]);
-	}
-
 	async function callback(
 		payment: SimulatedPayment,
 		outcome: string,
@@ -243,13 +213,6 @@ export function pawapay(): Protocol {
 			? await signCallback({ url, body, headers, id: keys.id, now, ...signature })
 			: headers;
 		return { url, method: 'POST', headers: all, body };
-	}
-
-	function resendDeposit(id: string, desk: Desk): SimulatorAnswer {
-		const payment = desk.books.byReference(id.toLowerCase());
-		const outcome = payment ? desk.books.outcomeOf(payment) : 'pending';
-		const make = () => (payment ? callback(payment, outcome, ONCE, desk.books) : null);
-		return resend('depositId', id, payment !== undefined, isFinal(outcome), () => desk.later(0, make));
 	}
 
 	return {
@@ -344,19 +307,7 @@ function createToolkit(portal: Portal) {
 			: Object.fromEntries(all);
 	}
 
-	const availability = (query: URLSearchParams) =>
-		byCountry(query, (networks) => ({
-			country: networks[0].country.code,
-			providers: networks.map(({ provider }) => ({
-				provider,
-				operationTypes: ['DEPOSIT', 'REFUND'].map((operationType) => ({
-					operationType,
-					status: isClosed(portal, provider) ? 'CLOSED' : 'OPERATIONAL'
-				}))
-			}))
-		}));
-
-	return { predictProvider, activeConfiguration, availability };
+	return { predictProvider, activeConfiguration };
 }
 
 function byCountry<T>(query: URLSearchParams, make: (networks: [Network, ...Network[]]) => T): T[] {
@@ -366,29 +317,4 @@ function byCountry<T>(query: URLSearchParams, make: (networks: [Network, ...Netw
 		const isWanted = query.get('country') === null || query.get('country') === code;
 		return first && isWanted ? [make([first, ...others])] : [];
 	});
-}
-
-/** A wallet for each country and currency: what deposits brought, less refunds. */
-function walletBalances(query: URLSearchParams, books: Books): Body {
-	const wanted = query.get('country');
-	const balances = new Map<string, number>();
-	for (const { country, wallets } of NETWORKS) {
-		if (wanted !== null && wanted !== country.code) continue;
-		for (const { currency } of wallets) balances.set(`${country.code} ${currency}`, 0);
-	}
-	for (const payment of books.payments) {
-		const back = books.refunds.filter(
-			(refund) => refund.paymentNumber === payment.number && books.refundOutcome(refund) === 'success'
-		);
-		const kept = back.reduce((rest, { amount }) => rest - amount, books.takenOf(payment));
-		const wallet = `${accountOf(payment.request).provider.slice(-3)} ${payment.currency}`;
-		const balance = balances.get(wallet);
-		if (balance !== undefined) balances.set(wallet, balance + kept);
-	}
-	return {
-		balances: [...balances].map(([wallet, balance]) => {
-			const [country, currency] = wallet.split(' ');
-			return { country, balance: balance.toFixed(2), currency, provider: '' };
-		})
-	};
 }

@@ -1,14 +1,10 @@
-/** The portal's client: what it sends, and that the types of the OpenAPI document are held at compile time. */
+import { NotFound, Unavailable } from '#lib/server/platform/errors.ts';
 import { expect, it } from 'vitest';
-import {
-	apiClient,
-	ApiProblem,
-	ApiUnavailable,
-	type ApiClient
-} from '../../../src/lib/server/portal/api-client.ts';
 import type { RouterBody } from '../../../src/lib/server/contract/router.ts';
 import type { SessionBody } from '../../../src/lib/server/contract/session.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { apiClient, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+/** The portal's client: what it sends, and that the types of the OpenAPI document are held at compile time. */
 
 interface Sent {
 	url: string;
@@ -66,9 +62,9 @@ it('sends each request to its path of the document', async () => {
 
 it('tells a refusal from an answer that says nothing', async () => {
 	const problem = { code: 'session_not_found', detail: 'There is no session with this id.' };
-	await expect(clientOf(404, problem).client.getSession(1)).rejects.toThrow(ApiProblem);
-	await expect(clientOf(429, problem).client.getSession(1)).rejects.toThrow(ApiUnavailable);
-	await expect(clientOf(500, problem).client.getSession(1)).rejects.toThrow(ApiUnavailable);
+	await expect(clientOf(404, problem).client.getSession(1)).rejects.toThrow(NotFound);
+	await expect(clientOf(429, problem).client.getSession(1)).rejects.toThrow(Unavailable);
+	await expect(clientOf(500, problem).client.getSession(1)).rejects.toThrow(Unavailable);
 });
 
 it('has the types of the document', () => {

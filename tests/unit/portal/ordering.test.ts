@@ -1,16 +1,17 @@
+import { Refused } from '#lib/server/platform/errors.ts';
+import { sql } from 'kysely';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import { ApiProblem, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
-import { buyTime } from '../../../src/lib/server/portal/ordering.ts';
-import { openPurchases, parsePaymentIds } from '../../../src/lib/server/portal/purchases.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { createSecrets, purchaseToken } from '../../../src/lib/server/platform/secrets.ts';
+import type { ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import { buyTime } from '../../../src/lib/server/portal/ordering.ts';
+import { openPurchases, parsePaymentIds } from '../../../src/lib/server/portal/purchases.ts';
 import { createRateLimits } from '../../../src/lib/server/rate-limits.ts';
+import path from 'node:path';
 
 const form = {
 	...{ routerId: 1, duration: '1h', offerId: null, paymentMethod: 'mtn_momo', phone: '0772123456' },
@@ -59,7 +60,7 @@ it('keeps a purchase whose payment was started and could not be stored', async (
 
 it('a refused order deletes its purchase, unless another process has ordered its session', async () => {
 	const purchases = openOn(database);
-	const refusal = new ApiProblem({ code: 'router_offline', detail: 'The router is offline.' }, 400);
+	const refusal = new Refused<string>('router_offline', 'The router is offline.');
 	const rows = () => database.db.selectFrom('purchases').select('session_id').execute();
 	let createSession = async (): Promise<unknown> => Promise.reject(refusal);
 	const api = { createSession: () => createSession() } as unknown as ApiClient;

@@ -1,7 +1,7 @@
 import type { Area } from '#lib/map/area.ts';
-import { type ApiClient, createQuota } from '../portal/api-client.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../config/config.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createQuota, type ApiClient } from '../portal/api-client.ts';
 
 type Api = Pick<ApiClient, 'listRouters'>;
 /** Returns the lowest price of the offers of a router; null without any. */
@@ -42,7 +42,7 @@ export function createMapRouters(config: Config, clock: Clock) {
 	}
 
 	return {
-		/** Nearest to the centre first. @throws ApiLimited if the map's share is used up */
+		/** Nearest to the centre first. @throws Unavailable if the map's share is used up */
 		page(api: Api, area: Area, cursor: string | null, lowest: Lowest): Promise<RoutersPage> {
 			const key = JSON.stringify([area.lat, area.lon, area.radius, cursor]);
 			const now = clock.now();

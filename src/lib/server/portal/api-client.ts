@@ -1,5 +1,5 @@
-import type { z } from 'zod';
 import { wifiQrText } from '#lib/domain/wifi.ts';
+import type { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { PaymentBody, PaymentListBody, PaymentStartBody } from '../contract/payment.ts';
 import type { RouterBody, RouterListBody, routerListQuery } from '../contract/router.ts';
@@ -7,6 +7,7 @@ import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
 import { DEVICE_HEADER, type RedirectedDevice, writeDevice } from '../http/client-address.ts';
 import { waitOutside } from '../http/turns.ts';
 import type { Clock } from '../platform/clock.ts';
+import { NotFound, Refused, Unavailable } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { SlidingWindow, WINDOW_MS } from '../rate-limits.ts';
 
@@ -21,36 +22,19 @@ type RouterSearch = Pick<Search, 'lat' | 'lon'> & Partial<Search>;
 
 export type ApiClient = ReturnType<typeof apiClient>;
 
-/** The API understood the request and refused it: 400, 404, or 429 because payments stay unpaid. */
-export class ApiProblem extends Error {
-	readonly status: number;
-	readonly code: string;
-	readonly extensions: Readonly<Record<string, unknown>>;
-
-	constructor(body: Record<string, unknown>, status: number) {
-		super(`${String(body.code)}: ${String(body.detail)}`);
-		this.status = status;
-		this.code = String(body.code);
-		this.extensions = body;
-	}
-}
+/** Statuses that say what is wrong with the request: 400, 404, and 429 because payments stay unpaid. `reason` is the code. */
+const refuse = (body: Record<string, unknown>, status: number): Refused<string> => {
+	const Kind = status === 404 ? NotFound<string> : Refused<string>;
+	return new Kind(String(body.code), `${String(body.code)}: ${String(body.detail)}`, { extensions: body });
+};
 
 /** The API could not be reached or failed. The request may still have taken effect. */
-export class ApiUnavailable extends Error {
-	constructor(reason: string, cause?: unknown) {
-		super(`The API is not available: ${reason}`, { cause });
-	}
-}
+const answerLost = (reason: string, cause?: unknown) =>
+	new Unavailable(`The API is not available: ${reason}`, { cause });
 
 /** The API refused the call because of its rate limit. The call had no effect. */
-export class ApiLimited extends ApiUnavailable {
-	readonly retryAfterSeconds: number;
-
-	constructor(retryAfterSeconds: number) {
-		super(`limited for ${retryAfterSeconds} s`);
-		this.retryAfterSeconds = retryAfterSeconds;
-	}
-}
+export const limitApi = (waitSeconds: number) =>
+	new Unavailable(`The API is not available: limited for ${waitSeconds} s`, { sent: false, waitSeconds });
 
 export interface ApiAccess {
 	/** null for this process. */
@@ -201,25 +185,24 @@ async function call<Body>(
 		body = await response.json();
 	} catch (error) {
 		if (!clientGone.aborted) log.error({ err: error, method }, 'the API does not answer the portal');
-		throw new ApiUnavailable('no answer', error);
+		throw answerLost('no answer', error);
 	}
 	if (response.ok) return body as Body;
 	if (typeof body === 'object' && body !== null && 'code' in body) {
 		if (REFUSALS.includes(response.status) || body.code === 'unpaid_prompt_limit') {
 			// The router may be offline, or its prices, times and payment methods may have changed.
 			api.knownRouters?.forget();
-			throw new ApiProblem({ ...body }, response.status);
+			throw refuse({ ...body }, response.status);
 		}
 	}
 	if (response.status === 429) {
-		const limited = new ApiLimited(secondsToWait(response.headers.get('retry-after')));
+		const seconds = secondsToWait(response.headers.get('retry-after'));
 		// In this process the visitor is limited, who could fill the log.
-		if (url !== null)
-			log.warn({ method, path, seconds: limited.retryAfterSeconds }, 'the API limits the portal');
-		throw limited;
+		if (url !== null) log.warn({ method, path, seconds }, 'the API limits the portal');
+		throw limitApi(seconds);
 	}
 	log.error({ method, path, status: response.status }, 'the API refused the portal');
-	throw new ApiUnavailable(`status ${response.status}`);
+	throw answerLost(`status ${response.status}`);
 }
 
 /**
@@ -269,7 +252,7 @@ const decimal = (value: number | string) =>
  * each visitor instead (`limitVisitor`).
  */
 interface Quota {
-	/** @throws ApiLimited when the part is used up */
+	/** @throws Unavailable when the part is used up */
 	take(): void;
 }
 
@@ -283,7 +266,7 @@ export function createQuota(part: number, { remoteApi }: Config, clock: Clock): 
 	return {
 		take() {
 			const { admitted, resetMs } = window.take(clock.now());
-			if (!admitted) throw new ApiLimited(Math.max(1, Math.ceil(resetMs / 1000)));
+			if (!admitted) throw limitApi(Math.max(1, Math.ceil(resetMs / 1000)));
 		}
 	};
 }

@@ -5,15 +5,11 @@ import type { SessionBody } from '#lib/server/contract/session.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
-import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
-import { type ApiClient, ApiLimited, ApiProblem, ApiUnavailable } from './api-client.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
+import { Refused, Unavailable } from '../platform/errors.ts';
+import type { ApiClient } from './api-client.ts';
 import {
 	MAX_CODES,
-	type PurchasePart,
-	type PurchaseRow,
-	type PurchaseView,
-	type Purchases,
 	deleteUnpaidRow,
 	deriveSuccessorToken,
 	deriveToken,
@@ -32,6 +28,10 @@ import {
 	readView,
 	storePayment,
 	storeSession,
+	type PurchasePart,
+	type PurchaseRow,
+	type PurchaseView,
+	type Purchases,
 	updateRow
 } from './purchases.ts';
 
@@ -63,14 +63,33 @@ interface Relation {
 	repeats?: { purchaseId: number; token: string };
 }
 
-/** Nothing was charged. */
-export class PriceChanged extends Error {
-	constructor() {
-		super('The price has changed since it was shown');
-	}
-}
+/** Why an order is refused here, beside the codes of the API. */
+const ORDER_REASONS = {
+	price_changed: 'The price has changed since it was shown',
+	paid_meanwhile: 'The session to replace was paid meanwhile',
+	/** Must be shown first: `earlierOrderIn`. */
+	ordered_before: 'An earlier order of this number is unpaid or was paid a moment ago'
+};
+type OrderReason = keyof typeof ORDER_REASONS;
 
-class PaidMeanwhile extends Error {}
+/** Nothing was charged. */
+const refuseOrder = (reason: OrderReason, extensions: Record<string, unknown> = {}) =>
+	new Refused<string>(reason, ORDER_REASONS[reason], { extensions });
+
+const isRefusedFor = (error: unknown, reason: OrderReason): boolean =>
+	error instanceof Refused && error.reason === reason;
+
+export const isPriceChanged = (error: unknown): boolean => isRefusedFor(error, 'price_changed');
+
+/** Returns the earlier order that must be shown first, if that is why an order was refused. */
+export const earlierOrderIn = (error: unknown): EarlierOrder | null =>
+	error instanceof Refused && isRefusedFor(error, 'ordered_before')
+		? (error.extensions.earlier as EarlierOrder)
+		: null;
+
+/** The API refused the request. */
+export const isRefusedByApi = (error: unknown): error is Refused<string> =>
+	error instanceof Refused && !Object.hasOwn(ORDER_REASONS, error.reason);
 
 /** Completes an interrupted order if the buyer returns this soon. A later charge would surprise them. */
 const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
@@ -91,8 +110,7 @@ export async function findPurchase(
 		await completeOrder(purchases, api, row);
 	} catch (error) {
 		// The page shows the purchase as it is, with a retry or with the payment that succeeded instead.
-		const known = [ApiProblem, PriceChanged, PaidMeanwhile];
-		if (!known.some((kind) => error instanceof kind)) throw error;
+		if (!(error instanceof Refused)) throw error;
 	}
 	return readView(purchases, api, token, (await findRow(purchases.database.db, row.token_hash)) ?? row);
 }
@@ -101,8 +119,7 @@ export async function findPurchase(
  * Places an order, or continues the purchase that the same form began.
  * @param orderer is shown an earlier order first; without one nobody is asked
  * @returns the token of the purchase's page
- * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown, OrderedBefore if an earlier
- * order must be shown first. Then nothing is kept or charged. PaidMeanwhile if the session to replace was paid.
+ * @throws Refused with a code of the API or an OrderReason. Then nothing is kept or charged.
  */
 export async function buyTime(
 	purchases: Purchases,
@@ -117,14 +134,14 @@ export async function buyTime(
 	try {
 		await completeOrder(purchases, api, row);
 	} catch (error) {
-		const isUnanswered = error instanceof ApiUnavailable || isInUse(error);
+		const isUnanswered = error instanceof Unavailable || isInUse(error);
 		// The replaced purchase is already cancelled, so this one's page continues.
-		const continues = isUnanswered || (error instanceof ApiProblem && relation.keepsToken);
+		const continues = isUnanswered || (isRefusedByApi(error) && relation.keepsToken);
 		if (continues && (await findRow(db, row.token_hash))?.session_id != null) return token;
 		// A refusal started no payment. After any other failure one may exist. The row then stays, because
 		// the same form must use the same keys.
 		if (isRefusal(error)) await deleteUnpaidRow(db, row);
-		throw isInUse(error) ? new ApiUnavailable('the same order is being placed', error) : error;
+		throw isInUse(error) ? new Unavailable('the same order is being placed', { cause: error }) : error;
 	}
 	return token;
 }
@@ -139,7 +156,7 @@ async function beginOrder(
 ): Promise<{ token: string; row: PurchaseRow }> {
 	const now = purchases.clock.now();
 	const amount = toMinor(form.amount, form.currency);
-	if (amount === null) throw new PriceChanged();
+	if (amount === null) throw refuseOrder('price_changed');
 	const { replaces = null, keepsToken = false, adds } = relation;
 	const order = {
 		router_id: form.routerId,
@@ -188,7 +205,7 @@ const deriveFormToken = (token: string, form: PurchaseForm): string =>
 
 /**
  * Returns the existing row of a token. Added time has no code, because another purchase shows it.
- * @throws OrderedBefore for a new row
+ * @throws Refused `ordered_before` for a new row
  */
 function insertOrder(
 	purchases: Purchases,
@@ -252,7 +269,7 @@ async function orderSession(api: ApiClient, row: PurchaseRow): Promise<SessionBo
 			const extension = { ...order, extends_session_id: row.extends_session_id };
 			return await api.createSession(extension, deriveKey(row, 'extension'));
 		} catch (error) {
-			if (!(error instanceof ApiProblem) || error.code !== 'session_not_extendable') throw error;
+			if (!isRefusedByApi(error) || error.reason !== 'session_not_extendable') throw error;
 		}
 	}
 	return api.createSession(order, deriveKey(row, 'session'));
@@ -268,7 +285,7 @@ async function startPayment(
 	if (row.session_id === null) throw new Error('A purchase without a session cannot be paid');
 	// Cancelled first, so that a late approval of that session's payment is refunded.
 	if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
-		throw new PaidMeanwhile();
+		throw refuseOrder('paid_meanwhile');
 	}
 	const order = { amount: toMajor(row.amount_minor, row.currency), phone, session_id: row.session_id };
 	const attempt = `payment-${parsePaymentIds(row).length}-${phone}`;
@@ -276,8 +293,8 @@ async function startPayment(
 		const { id } = await api.startPayment(order, deriveKey(row, attempt));
 		await storePayment(database, row.id, id, clock.now());
 	} catch (error) {
-		if (!(error instanceof ApiProblem)) throw error;
-		if (error.code === 'amount_mismatch') throw new PriceChanged();
+		if (!isRefusedByApi(error)) throw error;
+		if (error.reason === 'amount_mismatch') throw refuseOrder('price_changed');
 		if (!isPaidOrPending(error)) throw error;
 	}
 }
@@ -290,7 +307,7 @@ async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean>
 		await api.cancelUnpaid(sessionId);
 		return true;
 	} catch (error) {
-		if (!(error instanceof ApiProblem) || error.code !== 'session_not_active') throw error;
+		if (!isRefusedByApi(error) || error.reason !== 'session_not_active') throw error;
 		return !isRunning(error.extensions.session_status);
 	}
 }
@@ -302,10 +319,10 @@ async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean>
 const deriveKey = (row: PurchaseRow, step: string) =>
 	`purchase-${sha256(`${row.token_hash}:${row.id}:${step}`)}`;
 
-function isPaidOrPending({ code, extensions: { session_status: status } }: ApiProblem): boolean {
+function isPaidOrPending({ reason, extensions: { session_status: status } }: Refused<string>): boolean {
 	// Only paid sessions end or expire.
-	if (code === 'session_not_payable') return status === 'ended' || status === 'expired';
-	return ['payment_in_progress', 'session_already_paid', 'idempotency_key_in_use'].includes(code);
+	if (reason === 'session_not_payable') return status === 'ended' || status === 'expired';
+	return ['payment_in_progress', 'session_already_paid', 'idempotency_key_in_use'].includes(reason);
 }
 
 type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
@@ -313,8 +330,7 @@ type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'curr
 /**
  * Pays again, for the same session if it accepts the payment method, otherwise for a new one.
  * @returns the token of the page to go to
- * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown, OrderedBefore if another
- * order of the number must be shown first
+ * @throws Refused with a code of the API, `price_changed` or `ordered_before`
  */
 export async function retryPurchase(
 	purchases: Purchases,
@@ -339,7 +355,8 @@ export async function retryPurchase(
 			// The response that started this payment may have been lost.
 			row = await storePayment(database, row.id, session.payment_id, clock.now());
 		}
-		if (session.amount !== form.amount || session.currency !== form.currency) throw new PriceChanged();
+		if (session.amount !== form.amount || session.currency !== form.currency)
+			throw refuseOrder('price_changed');
 	}
 	const payable = session.status === 'pending_payment' && session.payment_method === form.paymentMethod;
 	const order = {
@@ -359,7 +376,7 @@ export async function retryPurchase(
 		}
 		return await buyTime(purchases, api, successor, order, orderer, relation);
 	} catch (error) {
-		if (error instanceof PaidMeanwhile) return token;
+		if (isRefusedFor(error, 'paid_meanwhile')) return token;
 		throw error;
 	}
 }
@@ -394,7 +411,7 @@ async function tryPayment(
 	} catch (error) {
 		// The payer may have been asked: only the page can tell, once the service answers.
 		if (isUnanswered(error)) return true;
-		if (error instanceof ApiProblem && NEEDS_NEW_SESSION.includes(error.code)) return false;
+		if (isRefusedByApi(error) && NEEDS_NEW_SESSION.includes(error.reason)) return false;
 		throw error;
 	}
 }
@@ -425,7 +442,7 @@ export async function extendPurchase(
 	try {
 		await buyTime(purchases, api, formToken, { ...form, routerId: row.router_id }, orderer, relation);
 	} catch (error) {
-		if (!(error instanceof PaidMeanwhile)) throw error;
+		if (!isRefusedFor(error, 'paid_meanwhile')) throw error;
 	}
 	// Its code stays valid.
 	await updateRow(db, row.id, { updated_at: purchases.clock.now() });
@@ -454,7 +471,7 @@ async function mayBePaid(purchases: Purchases, api: ApiClient, token: string): P
 	if (!row || isApiBuyer(purchases.secrets, row)) return false;
 	const isRefused = await purchases.completing.get(row.id)?.then(
 		() => false,
-		(error: unknown) => isRefusal(error) && !(error instanceof PaidMeanwhile)
+		(error: unknown) => isRefusal(error) && !isRefusedFor(error, 'paid_meanwhile')
 	);
 	// Its row is deleted in a moment.
 	if (isRefused) return false;
@@ -466,11 +483,9 @@ async function mayBePaid(purchases: Purchases, api: ApiClient, token: string): P
 }
 
 const isRefusal = (error: unknown) =>
-	(error instanceof ApiProblem && !isInUse(error)) ||
-	error instanceof PriceChanged ||
-	error instanceof PaidMeanwhile;
+	error instanceof Refused && !isInUse(error) && !isRefusedFor(error, 'ordered_before');
 
-const isInUse = (error: unknown) => error instanceof ApiProblem && error.code === 'idempotency_key_in_use';
+const isInUse = (error: unknown) => isRefusedByApi(error) && error.reason === 'idempotency_key_in_use';
 
 const isRunning = (status: unknown) => status === 'active' || status === 'activating';
 
@@ -478,7 +493,7 @@ const isRunning = (status: unknown) => status === 'active' || status === 'activa
 const isUnpaid = ({ status }: SessionBody) => status === 'pending_payment' || status === 'cancelled';
 
 /** The request may have taken effect; one that was limited did not. */
-const isUnanswered = (error: unknown) => error instanceof ApiUnavailable && !(error instanceof ApiLimited);
+const isUnanswered = (error: unknown) => error instanceof Unavailable && error.sent;
 
 const NEEDS_NEW_SESSION: readonly string[] = ['session_not_payable', 'payment_attempts_exceeded'];
 
@@ -520,16 +535,6 @@ interface OwnOrder {
 	minutesAgo: number;
 }
 
-/** An earlier order must be shown first. Nothing was ordered. */
-export class OrderedBefore extends Error {
-	readonly earlier: EarlierOrder;
-
-	constructor(earlier: EarlierOrder) {
-		super('An earlier order of this number is unpaid or was paid a moment ago');
-		this.earlier = earlier;
-	}
-}
-
 /** Columns of a purchase by which later orders find it. */
 type OrderColumns = Pick<PurchaseRow, 'number_hash' | 'asked_from'>;
 
@@ -556,7 +561,7 @@ const MAX_TRIES = 8;
  * Writes an order, unless an earlier one must be shown first. The transaction that writes decides, so of two orders at
  * the same moment one sees the other.
  * @param write gets the columns to store; returns null if it asks `isFirst` and is not
- * @throws OrderedBefore
+ * @throws Refused `ordered_before`
  */
 async function writeOrder<T>(
 	purchases: Purchases,
@@ -596,10 +601,12 @@ async function writeOrder<T>(
 			const part = await readEarlier(purchases, api, row);
 			if (part === null) passed.add(row.id);
 			else
-				throw new OrderedBefore(await describeEarlier(purchases, row, part, { mark: markOf(row), proofs }));
+				throw refuseOrder('ordered_before', {
+					earlier: await describeEarlier(purchases, row, part, { mark: markOf(row), proofs })
+				});
 		}
 	}
-	throw new ApiUnavailable('the orders of a number change too fast');
+	throw new Unavailable('the orders of a number change too fast');
 }
 
 const isFrom = (row: PurchaseRow, from: readonly string[]): boolean =>
@@ -620,7 +627,7 @@ async function readEarlier(
 	if (row === null) return null;
 	const now = clock.now();
 	const part = await readPart(db, api, row).catch((problem: unknown) => {
-		if (problem instanceof ApiProblem) return null;
+		if (isRefusedByApi(problem)) return null;
 		throw problem;
 	});
 	if (!part?.payment) {

@@ -1,17 +1,18 @@
-import { isApiBuyer } from '#lib/server/passes.ts';
-import { createHash, createHmac } from 'node:crypto';
 import type { Base } from '#lib/server/base.ts';
-import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
-import type { RateLimits } from '#lib/server/rate-limits.ts';
-import { PURCHASE_TOKEN_PATTERN, type Secrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
-import type { Insertable, Selectable } from 'kysely';
-import { z } from 'zod';
 import type { Database, Queries } from '#lib/server/db/database.ts';
+import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
 import type { PurchasesTable } from '#lib/server/db/schema.ts';
-import { type ApiClient, ApiProblem } from './api-client.ts';
+import { isApiBuyer } from '#lib/server/passes.ts';
+import { NotFound } from '#lib/server/platform/errors.ts';
+import { PURCHASE_TOKEN_PATTERN, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+import type { RateLimits } from '#lib/server/rate-limits.ts';
+import type { Insertable, Selectable } from 'kysely';
+import { createHash, createHmac } from 'node:crypto';
+import { z } from 'zod';
+import type { ApiClient } from './api-client.ts';
 
 /**
  * A purchase connects the unguessable token in `/s/{token}` with a session and its payments. Added time is a separate
@@ -215,7 +216,7 @@ export async function readSessions(
 		try {
 			return [await readShownSession(purchases, await api.getSession(id))];
 		} catch (problem) {
-			if (problem instanceof ApiProblem && problem.status === 404) return [];
+			if (problem instanceof NotFound) return [];
 			throw problem;
 		}
 	};

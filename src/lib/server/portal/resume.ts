@@ -1,5 +1,9 @@
-import { type ApiClient, ApiProblem } from './api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits.ts';
+import { Refused } from '../platform/errors.ts';
+import type { ApiClient } from './api-client.ts';
 import {
 	findPageRow,
 	findRowByCode,
@@ -9,9 +13,6 @@ import {
 	type PurchaseRow,
 	type Purchases
 } from './purchases.ts';
-import type { PaymentBody } from '#lib/server/contract/payment.ts';
-import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
 
 /** What a try opened, or why it did not. */
 export type Resumed = Opened | Limited | Crowded;
@@ -177,7 +178,7 @@ async function readSessionsPaidBy(api: ApiClient, transaction: string, number: s
 				return (await api.listPayments({ provider_reference })).data;
 			} catch (problem) {
 				// An API with only the fields of the wire format has no list of payments.
-				if (problem instanceof ApiProblem) return [];
+				if (problem instanceof Refused) return [];
 				throw problem;
 			}
 		})

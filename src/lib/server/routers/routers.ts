@@ -199,6 +199,10 @@ interface RouterQuery {
 
 const noRouter = () => new NotFound('router_not_found', 'There is no router with this id.');
 
+/** Returns the owner's own id of an imported router; null for a router from the owner pages. */
+export const findImportedId = ({ external_id: id }: Pick<RouterRow, 'external_id'>): string | null =>
+	id?.startsWith(store.FORM_ID) ? null : id;
+
 /** @throws Refused `router_not_found` */
 export async function findRouter(queries: Queries, id: number): Promise<RouterRow> {
 	const row = await store.find(queries, id);

@@ -10,10 +10,6 @@ export type NewRouter = Insertable<RoutersTable>;
 /** Begins the external id of routers from the owner pages. The key of their form follows. */
 export const FORM_ID = 'form:';
 
-/** Returns the owner's own id of an imported router; null for a router from the owner pages. */
-export const importedId = ({ external_id: id }: Pick<RouterRow, 'external_id'>): string | null =>
-	id?.startsWith(FORM_ID) ? null : id;
-
 export const find = (queries: Queries, id: number) => findById(queries, 'routers', id);
 
 export const insert = (queries: Queries, router: NewRouter): Promise<RouterRow> =>

@@ -1,7 +1,8 @@
-import { amountText, lowestOffer, shortPrice } from '#lib/purchase/quote.ts';
 import * as m from '#lib/i18n/messages.js';
 import { isArea } from '#lib/map/area.ts';
-import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { amountText, lowestOffer, shortPrice } from '#lib/purchase/quote.ts';
+import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
 import { compressed } from '#lib/server/web/compress.ts';
 import { readOpeningTexts } from '#lib/server/web/portal/order.ts';
 import { passes, readFilters } from '#lib/server/web/portal/search.ts';
@@ -54,12 +55,12 @@ export const GET: RequestHandler = async (event) => {
 		};
 		return await compressed(event.request, Response.json(body, { headers: { 'cache-control': 'no-store' } }));
 	} catch (problem) {
-		if (problem instanceof ApiLimited) {
-			const headers = { 'retry-after': String(problem.retryAfterSeconds) };
+		if (problem instanceof Unavailable) {
+			const { waitSeconds: seconds } = problem;
+			const headers: HeadersInit = seconds === null ? {} : { 'retry-after': String(seconds) };
 			return new Response(null, { status: 503, headers });
 		}
-		if (problem instanceof ApiUnavailable) return new Response(null, { status: 503 });
-		if (problem instanceof ApiProblem) return new Response(null, { status: 400 });
+		if (problem instanceof Refused) return new Response(null, { status: 400 });
 		throw problem;
 	}
 };

@@ -1,4 +1,4 @@
-import { requireAdmin } from '#lib/server/web/admin/admin.ts';
+import { requireAdmin } from '#lib/server/web/admin.ts';
 import { areaData } from '#lib/server/web/sign-in/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 

@@ -2,7 +2,7 @@ import { sumTakings } from '#lib/server/billing/earnings.ts';
 import { env } from '$env/dynamic/private';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
-import { adminPage } from '#lib/server/web/admin/admin.ts';
+import { adminPage } from '#lib/server/web/admin.ts';
 
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'];
 

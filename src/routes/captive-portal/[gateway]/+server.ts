@@ -1,6 +1,7 @@
-import { findApiBuyerTime } from '#lib/server/passes.ts';
 import { MEGABYTE } from '#lib/domain/offers.ts';
-import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { findApiBuyerTime } from '#lib/server/passes.ts';
+import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readSessions } from '#lib/server/portal/purchases.ts';
 import type { RequestHandler } from './$types';
 import { findGatewayByKey } from '#lib/server/gateways/gateways.ts';
@@ -61,7 +62,7 @@ async function passesOf(
 		);
 	} catch (problem) {
 		// The device asks again.
-		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return [];
+		if (problem instanceof Unavailable || problem instanceof Refused) return [];
 		throw problem;
 	}
 }

@@ -1,18 +1,19 @@
 /** The portal's record of a purchase, against a real service whose answers get lost on the way. */
+import { Unavailable } from '#lib/server/platform/errors.ts';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ApiLimited, ApiUnavailable, type ApiClient } from '../../../../src/lib/server/portal/api-client.ts';
-import { numberEnding } from '../../../support/api/api.ts';
-import { DATABASES, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
 import { purchaseToken } from '../../../../src/lib/server/platform/secrets.ts';
-import { api, HOUR, purchases, usePurchases } from './in-process.ts';
-import { readSessions, awaitPurchase } from '../../../../src/lib/server/portal/purchases.ts';
+import { limitApi, type ApiClient } from '../../../../src/lib/server/portal/api-client.ts';
 import {
 	buyTime,
 	extendPurchase,
 	findPurchase,
 	retryPurchase
 } from '../../../../src/lib/server/portal/ordering.ts';
+import { awaitPurchase, readSessions } from '../../../../src/lib/server/portal/purchases.ts';
+import { numberEnding } from '../../../support/api/api.ts';
+import { DATABASES, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
+import { HOUR, api, purchases, usePurchases } from './in-process.ts';
 
 describe.each(DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });
@@ -27,7 +28,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			...api,
 			async startPayment(order, key) {
 				await api.startPayment(order, key);
-				throw new ApiUnavailable('the answer was lost');
+				throw new Unavailable('the answer was lost');
 			}
 		};
 	}
@@ -66,7 +67,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a retry that the service limits started nothing, and says so', async () => {
-		const limited = { ...api, startPayment: () => Promise.reject(new ApiLimited(5)) };
+		const limited = { ...api, startPayment: () => Promise.reject(limitApi(5)) };
 		const form = { ...HOUR, phone: numberEnding('003') };
 		await expect(retryPurchase(purchases, limited, await declined(), form)).rejects.toThrow(
 			'limited for 5 s'
@@ -177,7 +178,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await extendPurchase(purchases, api, token, form('008'));
 			const [paid] = (await settled(token))?.added ?? [];
 			expect(paid?.session.status).toBe('active');
-			const away = { ...api, startPayment: () => Promise.reject(new ApiUnavailable('away')) };
+			const away = { ...api, startPayment: () => Promise.reject(new Unavailable('away')) };
 			for (let tries = 0; tries < 13; tries += 1) await extendPurchase(purchases, away, token, form('008'));
 			const found = await findPurchase(purchases, api, token);
 			expect(found?.added.map(({ session }) => session.id)).toEqual([paid?.session.id]);
@@ -285,7 +286,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const { token, id } = await paidPurchase();
 		const cutOff = {
 			...unaware(id),
-			cancelUnpaid: () => Promise.reject(new ApiUnavailable('the answer was lost'))
+			cancelUnpaid: () => Promise.reject(new Unavailable('the answer was lost'))
 		};
 		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
 		const next = await retryPurchase(purchases, cutOff, token, other);

@@ -3,11 +3,11 @@ import { asksUserName } from '#lib/domain/wifi.ts';
 import type { Availability, KioskRouter } from '#lib/kiosk/client.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { sellsNothing } from '#lib/purchase/quote.ts';
-import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
-import { readRouter, answerJson } from './pages.ts';
-import { type Refusal, describeEarlier, explainRefusal, formatPayNote, readClosedText } from './order.ts';
-import { OrderedBefore } from '#lib/server/portal/ordering.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
+import { earlierOrderIn } from '#lib/server/portal/ordering.ts';
+import { describeEarlier, explainRefusal, formatPayNote, readClosedText, type Refusal } from './order.ts';
+import { answerJson, readRouter } from './pages.ts';
 
 const describeRouter = (router: RouterBody): KioskRouter => ({
 	...router,
@@ -27,7 +27,7 @@ export async function readAvailability(event: RequestEvent<{ router: string }>):
 		if (closed !== null) return { state: 'closed', text: closed, ...shown };
 		return { state: router.status === 'online' && !sellsNothing(router) ? 'open' : 'offline', ...shown };
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable) return { state: 'away', router: null };
+		if (problem instanceof Unavailable) return { state: 'away', router: null };
 		throw problem;
 	}
 }
@@ -41,10 +41,11 @@ export async function answerOrder(
 	place: () => Promise<string | Refusal>
 ): Promise<Response> {
 	const result = await place().catch((problem: unknown) => {
-		if (!(problem instanceof OrderedBefore)) return explainRefusal(event, problem);
-		const unproven = { ...problem.earlier, own: null };
+		const earlier = earlierOrderIn(problem);
+		if (earlier === null) return explainRefusal(event, problem);
+		const unproven = { ...earlier, own: null };
 		const { title, texts } = describeEarlier(event, unproven, { fields: {}, money: '' });
-		return { status: 409, errors: { form: [title, ...texts].join(' ') }, another: problem.earlier.mark };
+		return { status: 409, errors: { form: [title, ...texts].join(' ') }, another: earlier.mark };
 	});
 	if (typeof result === 'string') return answerJson({ token: result });
 	const { status, headers, ...body } = { headers: {}, ...result };

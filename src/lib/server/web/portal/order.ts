@@ -1,46 +1,48 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { formatMoney } from '#lib/domain/money.ts';
+import { offeredMethods } from '#lib/domain/payment-methods.ts';
 import { formatDuration } from '#lib/domain/time.ts';
-import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
+import { endsByItself } from '#lib/domain/wifi.ts';
+import { momentText } from '#lib/format/words.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
 import {
-	type EarlierOrder,
-	OrderedBefore,
-	type Orderer,
-	PriceChanged,
-	type PurchaseForm,
-	buyTime,
-	findOrdered
-} from '#lib/server/portal/ordering.ts';
-import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
-import * as m from '#lib/i18n/messages.js';
-import {
+	readPayEntry,
 	type EarlierNotice,
 	type FormErrors,
 	type PayEntry,
 	type Quotation,
 	type WantedTime,
-	readPayEntry,
 	wantedTime
 } from '#lib/purchase/pay-form.ts';
-import { offeredMethods } from '#lib/domain/payment-methods.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import {
 	OWN_TIME,
-	type TimeChoice,
 	chargeText,
 	describeOffer,
 	formatAgreed,
-	priceText
+	priceText,
+	type TimeChoice
 } from '#lib/purchase/quote.ts';
-import { ApiLimited, ApiProblem, ApiUnavailable, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
-import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
-import { purchaseToken } from '#lib/server/platform/secrets.ts';
-import { endsByItself } from '#lib/domain/wifi.ts';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
-import { showBrand } from '#lib/server/web/brand.ts';
-import { momentText } from '#lib/format/words.ts';
-import { apart } from '#lib/i18n/intl.ts';
-import { link } from '#lib/i18n/current.ts';
-import { formatMoney } from '#lib/domain/money.ts';
 import { FIRST_PROMPTS, networkOf } from '#lib/server/http/client-address.ts';
+import { Unavailable } from '#lib/server/platform/errors.ts';
+import { purchaseToken } from '#lib/server/platform/secrets.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import {
+	buyTime,
+	earlierOrderIn,
+	findOrdered,
+	isPriceChanged,
+	isRefusedByApi,
+	type EarlierOrder,
+	type Orderer,
+	type PurchaseForm
+} from '#lib/server/portal/ordering.ts';
+import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
+import * as m from '#lib/i18n/messages.js';
 import { bindPurchase } from '../../gateways/captive-sessions.ts';
 
 /**
@@ -125,7 +127,8 @@ export async function answerPayForm(
 		}
 		const form = makePurchaseForm(router, entry, wanted.choice);
 		const result = await order(entry.purchase, form, entry.another, router).catch((problem: unknown) => {
-			if (problem instanceof OrderedBefore) return problem.earlier;
+			const earlier = earlierOrderIn(problem);
+			if (earlier) return earlier;
 			throw problem;
 		});
 		if (typeof result === 'string') redirect(303, result);
@@ -248,17 +251,16 @@ const LONGEST_WAIT_SECONDS = 15 * 60;
 
 /** Explains a refused order by field. @throws errors that are not refusals */
 export function explainRefusal({ locals }: RequestEvent, problem: unknown): Refusal {
-	if (problem instanceof ApiLimited) {
-		return { status: 503, errors: { form: m.purchase_busy_again({ seconds: problem.retryAfterSeconds }) } };
+	if (problem instanceof Unavailable) {
+		const { waitSeconds: seconds } = problem;
+		const form = seconds === null ? m.purchase_service_unreachable() : m.purchase_busy_again({ seconds });
+		return { status: 503, errors: { form } };
 	}
-	if (problem instanceof ApiUnavailable) {
-		return { status: 503, errors: { form: m.purchase_service_unreachable() } };
-	}
-	if (problem instanceof PriceChanged) return { status: 400, errors: { form: m.purchase_price_changed() } };
-	if (!(problem instanceof ApiProblem)) throw problem;
+	if (isPriceChanged(problem)) return { status: 400, errors: { form: m.purchase_price_changed() } };
+	if (!isRefusedByApi(problem)) throw problem;
 	const waitSeconds = Number(problem.extensions.retry_after ?? LONGEST_WAIT_SECONDS);
-	if (problem.code === 'unpaid_prompt_limit') return refuseUnpaid(waitSeconds);
-	return { status: 400, errors: explainErrors(problem.code, waitSeconds, locals.app.config.defaultRegion) };
+	if (problem.reason === 'unpaid_prompt_limit') return refuseUnpaid(waitSeconds);
+	return { status: 400, errors: explainErrors(problem.reason, waitSeconds, locals.app.config.defaultRegion) };
 }
 
 function explainErrors(code: string, waitSeconds: number, region: string): FormErrors {

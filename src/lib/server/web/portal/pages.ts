@@ -1,9 +1,10 @@
+import { error, type RequestEvent } from '@sveltejs/kit';
 import { formatDuration } from '#lib/domain/time.ts';
-import { type RequestEvent, error } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
-import * as m from '#lib/i18n/messages.js';
-import { ApiLimited, ApiProblem, ApiUnavailable, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
+import { NotFound, Refused, Unavailable } from '#lib/server/platform/errors.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import * as m from '#lib/i18n/messages.js';
 
 /** A page of a purchase or pass. Its path names the device if a gateway sent it. */
 export type PageEvent = RequestEvent<{ token: string; device?: string | undefined }>;
@@ -41,11 +42,9 @@ export async function orUnavailable<T>(work: Promise<T>, message: string): Promi
 	try {
 		return await work;
 	} catch (problem) {
-		if (problem instanceof ApiLimited) {
-			error(503, { message, retryAfterSeconds: problem.retryAfterSeconds });
-		}
-		if (problem instanceof ApiUnavailable) error(503, message);
-		throw problem;
+		if (!(problem instanceof Unavailable)) throw problem;
+		const { waitSeconds } = problem;
+		error(503, waitSeconds === null ? message : { message, retryAfterSeconds: waitSeconds });
 	}
 }
 
@@ -54,7 +53,7 @@ export async function ifAvailable<T, O>(work: Promise<T>, otherwise: O): Promise
 	try {
 		return await work;
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable) return otherwise;
+		if (problem instanceof Unavailable) return otherwise;
 		throw problem;
 	}
 }
@@ -73,7 +72,7 @@ export async function orNull<T>(work: Promise<T>): Promise<T | null> {
 	try {
 		return await work;
 	} catch (problem) {
-		if (problem instanceof ApiProblem && problem.status === 404) return null;
+		if (problem instanceof NotFound) return null;
 		throw problem;
 	}
 }
@@ -89,11 +88,10 @@ export const answerJson = (body: object, status = 200, headers: Record<string, s
 
 /** Answers while the service is unavailable; the page retries. @throws other errors */
 export function answerUnavailable(problem: unknown): Response {
-	if (problem instanceof ApiLimited) {
-		return answerJson({ state: null }, 503, { 'retry-after': String(problem.retryAfterSeconds) });
+	if (problem instanceof Unavailable && problem.waitSeconds !== null) {
+		return answerJson({ state: null }, 503, { 'retry-after': String(problem.waitSeconds) });
 	}
-	if (problem instanceof ApiUnavailable || problem instanceof ApiProblem)
-		return answerJson({ state: null }, 503);
+	if (problem instanceof Unavailable || problem instanceof Refused) return answerJson({ state: null }, 503);
 	throw problem;
 }
 

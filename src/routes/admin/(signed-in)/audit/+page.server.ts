@@ -1,11 +1,10 @@
-import { adminPage } from '#lib/server/web/admin/admin.ts';
-import { auditLines, auditSearchOf } from '#lib/server/web/admin/audit.ts';
+import { adminPage, listAuditLines, readAuditSearch } from '#lib/server/web/admin.ts';
 import { PAGE_SIZE, readPage } from '#lib/server/web/page-links.ts';
 
 /** /admin/audit?who=&actor=&action=&payment=&router=&from=&to=&at=: newest first. */
 export const load = adminPage(async (event) => {
 	const { audit, database } = event.locals.app;
-	const { texts, filter, problems } = await auditSearchOf(event);
+	const { texts, filter, problems } = await readAuditSearch(event);
 	const given = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 	const [actions, { entries, pages }] = await Promise.all([
 		audit.usedActions(database.db),
@@ -19,7 +18,7 @@ export const load = adminPage(async (event) => {
 		problems,
 		actions,
 		isFiltered: search !== '',
-		entries: await auditLines(event, entries),
+		entries: await listAuditLines(event, entries),
 		pages,
 		search
 	};

@@ -1,16 +1,21 @@
+import { fail, redirect } from '@sveltejs/kit';
+import { formatMoney } from '#lib/domain/money.ts';
+import { formatMobile } from '#lib/domain/phone.ts';
+import { clockText } from '#lib/format/words.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
+import { describeWait, formatDataLeft, type PurchaseState } from '#lib/purchase/state.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
+import { purchaseToken } from '#lib/server/platform/secrets.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { earlierOrderIn, extendPurchase } from '#lib/server/portal/ordering.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
 import {
-	type Purchase,
-	type PurchaseShown,
-	describePurchase,
-	describeRetry,
-	readCodeSms,
-	requirePurchase,
-	queueCode,
-	findRetryProblems,
-	sendRetry
-} from '#lib/server/web/portal/purchase.ts';
-import {
-	type SignIn,
 	adoptCaptiveSession,
 	describeGoOnline,
 	describeMove,
@@ -23,34 +28,9 @@ import {
 	mayHaveLeft,
 	moveSlots,
 	takesCode,
+	type SignIn,
 	writeInstructions
 } from '#lib/server/web/portal/go-online.ts';
-import {
-	type PageEvent,
-	orUnavailable,
-	ownPath,
-	pageAddress,
-	readForm
-} from '#lib/server/web/portal/pages.ts';
-import type { Actions, PageServerLoad } from './$types';
-import { purchaseToken } from '#lib/server/platform/secrets.ts';
-import { fail, redirect } from '@sveltejs/kit';
-import { OrderedBefore, extendPurchase } from '#lib/server/portal/ordering.ts';
-import { link } from '#lib/i18n/current.ts';
-import { apart } from '#lib/i18n/intl.ts';
-import * as m from '#lib/i18n/messages.js';
-import { formatMoney } from '#lib/domain/money.ts';
-import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
-import { type PurchaseState, describeWait, formatDataLeft } from '#lib/purchase/state.ts';
-import type { PurchasePart } from '#lib/server/portal/purchases.ts';
-import { showBrand } from '#lib/server/web/brand.ts';
-import { clockText } from '#lib/format/words.ts';
-import { enterAgain } from '#lib/server/web/portal/splash.ts';
-import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
-import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
-import { formatMobile } from '#lib/domain/phone.ts';
-import { ApiProblem, apiClient } from '#lib/server/portal/api-client.ts';
 import {
 	answerPayForm,
 	describeEarlier,
@@ -61,7 +41,28 @@ import {
 	takeDeviceOrder,
 	type Refusal
 } from '#lib/server/web/portal/order.ts';
-import type { SessionBody } from '#lib/server/contract/session.ts';
+import {
+	orUnavailable,
+	ownPath,
+	pageAddress,
+	readForm,
+	type PageEvent
+} from '#lib/server/web/portal/pages.ts';
+import {
+	describePurchase,
+	describeRetry,
+	findRetryProblems,
+	queueCode,
+	readCodeSms,
+	requirePurchase,
+	sendRetry,
+	type Purchase,
+	type PurchaseShown
+} from '#lib/server/web/portal/purchase.ts';
+import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
+import { enterAgain } from '#lib/server/web/portal/splash.ts';
+import type { Actions, PageServerLoad } from './$types';
+import * as m from '#lib/i18n/messages.js';
 import { findSignIn } from '#lib/server/gateways/gateways.ts';
 import { moveToPurchase } from '#lib/server/gateways/captive-sessions.ts';
 import { findPurchaseDevice } from '#lib/server/gateways/captive-sessions.ts';
@@ -240,9 +241,10 @@ async function payAgain(event: PageEvent) {
 	try {
 		token = await sendRetry(event, event.params.token, purchase, entry);
 	} catch (problem) {
-		if (problem instanceof OrderedBefore) {
+		const before = earlierOrderIn(problem);
+		if (before) {
 			const money = formatMoney(Number(entry.quoted), purchase.session.currency);
-			const earlier = describeEarlier(event, problem.earlier, { fields: { ...entry }, money });
+			const earlier = describeEarlier(event, before, { fields: { ...entry }, money });
 			return fail(409, { retried: entry, earlier });
 		}
 		return refused(explainRefusal(event, problem));
@@ -307,7 +309,7 @@ async function endTime(event: PageEvent): Promise<never> {
 	try {
 		if (first) await orUnavailable(apiClient(event).endSession(first.id), m.purchase_unreachable());
 	} catch (problem) {
-		if (!(problem instanceof ApiProblem && problem.code === 'session_not_active')) throw problem;
+		if (!(problem instanceof Refused && problem.reason === 'session_not_active')) throw problem;
 	}
 	redirect(303, ownPath(event));
 }

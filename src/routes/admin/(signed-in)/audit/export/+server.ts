@@ -1,8 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { dateAt, timeAt } from '#lib/domain/time.ts';
 import type { AuditPosition, FoundEntry } from '#lib/server/audit.ts';
-import { adminPage, namesOf } from '#lib/server/web/admin/admin.ts';
-import { auditSearchOf } from '#lib/server/web/admin/audit.ts';
+import { adminPage, findNames, readAuditSearch } from '#lib/server/web/admin.ts';
 import { CSV_BATCH, csvResponse } from '#lib/server/web/csv.ts';
 
 const columnsOf = (timeZone: string) => [
@@ -13,7 +12,7 @@ const columnsOf = (timeZone: string) => [
 async function rowsOf(event: RequestEvent, { entries }: { entries: readonly FoundEntry[] }) {
 	const { config } = event.locals.app;
 	const actors = entries.map(({ actor }) => actor);
-	const nameOf = await namesOf(event, actors);
+	const nameOf = await findNames(event, actors);
 	return entries.map(({ id, at, actor, action, payment_id, refund_id, reason, ...change }) => [
 		...[timeAt(at, config.reportTimezone), new Date(at).toISOString()],
 		...[id, actor, nameOf(actor), action, payment_id ?? '', refund_id ?? ''],
@@ -24,7 +23,7 @@ async function rowsOf(event: RequestEvent, { entries }: { entries: readonly Foun
 /** GET /admin/audit/export?who=&actor=&action=&payment=&router=&from=&to=: the entries of a search as CSV. */
 export const GET = adminPage(async (event) => {
 	const { audit, clock, config, database } = event.locals.app;
-	const { filter, problems } = await auditSearchOf(event);
+	const { filter, problems } = await readAuditSearch(event);
 	if (!filter) error(400, problems.map(([, problem]) => problem).join(' '));
 	const today = dateAt(clock.now(), config.reportTimezone);
 	return csvResponse(

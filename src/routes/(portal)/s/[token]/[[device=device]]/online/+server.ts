@@ -1,10 +1,11 @@
-import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
+import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { findPurchase } from '#lib/server/portal/ordering.ts';
 import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
 import { ownPath } from '#lib/server/web/portal/pages.ts';
 import { describePurchase } from '#lib/server/web/portal/purchase.ts';
 import type { RequestHandler } from './$types';
-import { findPurchase } from '#lib/server/portal/ordering.ts';
 
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });
 
@@ -28,7 +29,7 @@ export const GET: RequestHandler = async (event) => {
 		});
 		return goTo(address);
 	} catch (problem) {
-		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return goTo(page);
+		if (problem instanceof Unavailable || problem instanceof Refused) return goTo(page);
 		throw problem;
 	}
 };

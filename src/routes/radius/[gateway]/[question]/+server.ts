@@ -1,9 +1,15 @@
+import type { RequestHandler } from './$types';
 import { z } from 'zod';
 import { MAX_BODY_BYTES, readBody } from '#lib/server/http/requests.ts';
-import { acceptLogin, authorizeLogin, type LoginAnswer } from '#lib/server/access/radius-login.ts';
+import { type LoginAnswer, acceptLogin, authorizeLogin } from '#lib/server/access/radius-login.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { radiusText, reportShape, recordAccounting } from '#lib/server/access/radius-accounting.ts';
-import { answerGateway, authenticateGateway, empty, type GatewayEvent as Event } from './gateway-request.ts';
+import { radiusText, recordAccounting, reportShape } from '#lib/server/access/radius-accounting.ts';
+import {
+	type GatewayEvent as Event,
+	answerGateway,
+	authenticateGateway,
+	empty
+} from '#lib/server/web/gateway-requests.ts';
 
 /**
  * FreeRADIUS' rlm_rest (its mods-available/rest): 200 (attributes as JSON) and 204 accept, 401 rejects with a
@@ -21,20 +27,24 @@ const login =
 		);
 
 /** Runs before the password check. */
-export const authorize = login(authorizeLogin);
+const authorize = login(authorizeLogin);
 
 /** Runs after the password was accepted. */
-export const postAuth = login(acceptLogin);
+const postAuth = login(acceptLogin);
 
-export const accounting = (event: Event): Promise<Response> =>
+const accounting = (event: Event): Promise<Response> =>
 	respond(event, reportShape, async (gateway, report) => {
 		await recordAccounting(event.locals.app.access, gateway, report);
 		return empty(204);
 	});
 
 /** For `gateways test`: only checks the token. A test is no sign of life of the gateway. */
-export const check = (event: Event): Promise<Response> =>
+const check = (event: Event): Promise<Response> =>
 	respond(event, z.unknown(), () => Promise.resolve(empty(204)));
+
+const QUESTIONS = new Map(Object.entries({ authorize, 'post-auth': postAuth, accounting, check }));
+
+export const POST: RequestHandler = (event) => QUESTIONS.get(event.params.question)?.(event) ?? empty(404);
 
 /** Authenticates the gateway before reading its body. Requests with the right token are not limited. */
 const respond = <S extends z.ZodType>(
@@ -48,7 +58,7 @@ const respond = <S extends z.ZodType>(
 		const parsed = shape.safeParse(await jsonBody(event));
 		if (parsed.success) return handle(gateway, parsed.data);
 		event.locals.app.log.warn(
-			{ gateway: gateway.name, path: event.route.id },
+			{ gateway: gateway.name, question: event.url.pathname.split('/').at(-1) },
 			'invalid request of a RADIUS server'
 		);
 		return empty(400);

@@ -1,5 +1,0 @@
-import type { RequestHandler } from './$types';
-import { postAuth } from '#lib/server/web/device-endpoints/radius.ts';
-
-/** For rlm_rest of FreeRADIUS. */
-export const POST: RequestHandler = (event) => postAuth(event);
