@@ -31,6 +31,7 @@ export default defineConfig({
 		isolate: false,
 		sequence: { sequencer: Sequencer },
 		expect: { poll: { timeout: 15_000 } },
+		globalSetup: ['tests/support/temporary-folder.ts'],
 		projects: [
 			{
 				extends: true,
@@ -44,7 +45,7 @@ export default defineConfig({
 				test: {
 					name: 'api',
 					include: ['tests/api/**/*.test.ts', 'tests/gateways/**/*.test.ts'],
-					globalSetup: ['tests/support/global-setup.ts'],
+					globalSetup: ['tests/support/postgres-setup.ts'],
 					testTimeout: 120_000,
 					hookTimeout: 180_000
 				}

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ShownBrand } from '#lib/branding/brand.ts';
 import type { KioskScreen } from '#lib/kiosk/idle.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
-import type { RedirectedDevice } from '#lib/server/http/redirected-device.ts';
+import type { RedirectedDevice } from '#lib/server/http/client-address.ts';
 import type { OwnerVisitor } from '#lib/server/web/owner/owner.ts';
 import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { UnsentForm } from '#lib/server/web/sign-in/unsent-form.ts';

@@ -15,13 +15,17 @@ import { normaliseIp } from '#lib/domain/address.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
 import { createSharedPages } from '#lib/server/web/shared-pages.ts';
-import { isForeignForm } from '#lib/server/http/csrf.ts';
+import {
+	createLeadToOrigin,
+	isApiPath,
+	isForeignForm,
+	isGatewayEntry,
+	limitForm,
+	publicOrigin,
+	setCommonHeaders
+} from '#lib/server/http/requests.ts';
 import { createFrontDoor } from '#lib/server/http/front-door.ts';
-import { limitForm } from '#lib/server/http/form-size.ts';
-import { isApiPath, isGatewayEntry } from '#lib/server/http/machine-paths.ts';
-import { createLeadToOrigin, publicOrigin } from '#lib/server/http/origin.ts';
-import { setCommonHeaders } from '#lib/server/http/security-headers.ts';
-import { requestId } from '#lib/server/platform/ids.ts';
+import { requestId } from '#lib/server/platform/secrets.ts';
 import { observeRequest } from '#lib/server/api/middleware.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
@@ -43,6 +47,7 @@ export const init: ServerInit = async () => {
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
+	const hasStreets = (await app.basemap.describe()).kind !== 'none';
 	app.startJobs(createAlertWriter(app.config.reportTimezone));
 	addressOf = createAddressReader(env, app.log);
 	api = createApi(app, addressOf);
@@ -55,7 +60,7 @@ export const init: ServerInit = async () => {
 			fetch: api.fetch,
 			enter: createFrontDoor(env),
 			opened() {
-				printWelcome(app, demo);
+				printWelcome(app.config, demo, hasStreets);
 				logFatalErrors();
 			},
 			draining: () => app.drain(),

@@ -136,8 +136,15 @@ function parse(args: string[], options: Options) {
 		const type = isFlag(option) ? ('boolean' as const) : ('string' as const);
 		return [name, { type, multiple: option.isList ?? false }] as const;
 	});
+	// West of Greenwich: not an option.
+	const isDegrees = (word: string) => /^-[\d.]+,/.test(word);
+	const degrees = args.filter(isDegrees);
+	const words = [
+		...args.filter((word) => !isDegrees(word)),
+		...(degrees.length > 0 ? ['--', ...degrees] : [])
+	];
 	try {
-		return parseArgs({ args, options: Object.fromEntries(types), allowPositionals: true });
+		return parseArgs({ args: words, options: Object.fromEntries(types), allowPositionals: true });
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
 		// The rest of the message is about positional arguments that begin with a dash.

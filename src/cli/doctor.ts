@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECOND_MS } from '#lib/domain/time.ts';
 import { hasDemoAccounts } from '#lib/server/accounts/accounts.ts';
@@ -23,7 +24,7 @@ import { readablePasswords } from '#lib/server/passes.ts';
 import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import { messageOf, Refused } from '#lib/server/platform/errors.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
-import { type Context, defineCommand } from './command.ts';
+import { type Context, defineCommand, START } from './command.ts';
 import { databaseName, openApp } from './services.ts';
 import { isExpected, report, REPORT_HELP } from './terminal.ts';
 
@@ -95,8 +96,8 @@ async function operatorFinding(operator: OperatorAdapter): Promise<Finding> {
 }
 
 async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator<Finding> {
-	if (!basemap) {
-		yield ok('map', 'coasts and borders only; BASEMAP names a map with streets');
+	if (!basemap.isNamed && !existsSync(basemap.path)) {
+		yield ok('map', `no streets; "${START} basemap extract" fetches those of a city`);
 		return;
 	}
 	try {
@@ -111,7 +112,7 @@ async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator<Findin
 	} catch (error) {
 		if (!isExpected(error)) throw error;
 		const advice =
-			'make it again with "pmtiles extract", or correct BASEMAP; until then there are coasts and borders only';
+			'make it again with "basemap extract", or correct BASEMAP; until then the map has no streets';
 		yield fail('map', `${basemap.path}: ${messageOf(error)}`, advice);
 	}
 }

@@ -2,6 +2,7 @@ import process from 'node:process';
 import { formatConfigTable } from '#lib/server/config/config.ts';
 import { messageOf, Refused } from '#lib/server/platform/errors.ts';
 import { accountCommands } from './accounts.ts';
+import { extractBasemap } from './basemap.ts';
 import { root } from './bootstrap.js';
 import { type Command, commandHelp, type Context, defineCommand, overview, START, usage } from './command.ts';
 import { databaseCommands } from './database.ts';
@@ -25,6 +26,7 @@ const COMMANDS: readonly Command[] = [
 	...gatewayCommands,
 	checkStatementFile,
 	exportPersonalData,
+	extractBasemap,
 	listSettings,
 	...databaseCommands,
 	doctor

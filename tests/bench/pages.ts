@@ -16,7 +16,7 @@ import { freePort } from '../support/server/ports.ts';
 import { startPostgres } from '../support/database/postgres.ts';
 import { openSql } from '../support/database/sql.ts';
 import { startBenchServer, type BenchServer } from './support/server.ts';
-import { addYear } from './year/year.ts';
+import { addYear } from './year.ts';
 
 const GOAL_MS = 200;
 

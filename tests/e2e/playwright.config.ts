@@ -18,6 +18,7 @@ const REMOTE_ALL = new RegExp(`${REMOTE.source}|portal/(buy|extend|offers)`);
 /** Each spec starts its own servers (tests/support/server/server.ts). `npm test` sets the path of the browser. */
 export default defineConfig<object, { setUp: SetUp }>({
 	testDir: '.',
+	globalSetup: '../support/temporary-folder.ts',
 	outputDir: `${output}/e2e`,
 	reporter: [['list'], ['json', { outputFile: `${output}/e2e.json` }]],
 	// A test that passes only on a retry has failed.

@@ -7,7 +7,7 @@
  */
 import process from 'node:process';
 import { SetupError, ensureBuilt, ensureInstalled, root } from '../../src/cli/bootstrap.js';
-import { ensureGatewayPrograms } from '../support/runner/gateway-programs.js';
+import { gatewaysNeed, installMissing } from '../support/programs.js';
 import { until, type Device } from '../support/lab/network-lab.ts';
 import { PROBE, startHotspotLab, type HotspotLab } from '../support/lab/hotspot-lab.ts';
 
@@ -64,7 +64,8 @@ try {
 	await ensureInstalled({ withDev: true });
 	process.chdir(root);
 	// Before half a minute of building.
-	const missing = ensureGatewayPrograms();
+	installMissing('gateways');
+	const missing = gatewaysNeed();
 	if (missing !== null) throw new SetupError(missing);
 	await ensureBuilt();
 	const hotspot = await startHotspotLab();

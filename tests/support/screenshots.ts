@@ -19,7 +19,7 @@ import {
 	type Place
 } from '../e2e/support/pages.ts';
 import { startPurchaseFixtures } from '../e2e/support/purchase-fixtures.ts';
-import { ensureBrowser } from './runner/browser.js';
+import { ensureBrowser } from './programs.js';
 
 const FOLDER = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const PHONE = { width: 360, height: 640 };

@@ -1,6 +1,11 @@
-/** The work of `npm run torture` (run.js): prints how it goes, what was found, and the figures as JSON in the last line. */
+/**
+ * `npm run torture -- [--kills 50] [--database sqlite|postgres] [--operator mtn] [--seed N]`: the built server under a
+ * storm of purchases, killed that many times. The last line is JSON; the exit code is 0 only when nothing was lost,
+ * doubled or wrong.
+ */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { endWithNpm, ensureBuilt, giveUp } from '../../src/cli/bootstrap.js';
 import { OPERATORS } from './operators.ts';
 import { torture, TORTURED_DATABASES, type TortureResult } from './torture.ts';
 
@@ -21,6 +26,8 @@ const database =
 if (!Object.hasOwn(OPERATORS, operator)) usage(`--operator takes ${Object.keys(OPERATORS).join(', ')}.`);
 const [kills, seed] = [wholeNumber('kills', values.kills), wholeNumber('seed', values.seed)];
 
+endWithNpm();
+await ensureBuilt().catch(giveUp);
 console.log(`${kills} kills on ${database}, operator ${operator}; again with --seed ${seed}`);
 const result = await torture({ kills, database, operator, seed, say: (line) => console.log(line) });
 report(result);

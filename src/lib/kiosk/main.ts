@@ -232,7 +232,7 @@ function clear({ isOpen = false } = {}): void {
 	void rest();
 }
 
-/** Makes the token of a purchase (platform/ids.ts has its form): 144 random bits. */
+/** Makes the token of a purchase (platform/secrets.ts has its form): 144 random bits. */
 const newToken = (): string =>
 	btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))))
 		.replace(/\+/g, '-')

@@ -2,8 +2,13 @@ import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 import leafletStyleUrl from 'leaflet/dist/leaflet.css?url';
 import mapStyleUrl from '#lib/styles/map.css?url';
-import { addBaseMap } from './base-map/base-map.ts';
-import type { MapView } from './settings.ts';
+import { addBaseMap } from './base-map.ts';
+
+/** The first view of a map, and its texts in the page's language. */
+export interface MapView {
+	position: Position;
+	texts: { label: string; zoomIn: string; zoomOut: string };
+}
 
 export const MAX_ZOOM = 19;
 
@@ -71,6 +76,6 @@ export function createMap(
 	L.control.zoom({ position: `top${start}`, zoomInTitle, zoomOutTitle }).addTo(map);
 	L.control.scale({ imperial: false, maxWidth: 120, position: `bottom${start}` }).addTo(map);
 	const attribution = L.control.attribution({ prefix: false, position: `bottom${end}` }).addTo(map);
-	addBaseMap(map, { element: leaf, language, address: '/basemap', attribution });
+	void addBaseMap(map, { element: leaf, language, address: '/basemap', attribution });
 	return { map, sheet };
 }

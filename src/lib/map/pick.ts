@@ -1,7 +1,6 @@
 /** The script of the map in the owner's form, `data-pick`: a tap sets the fields `lat` and `lon`. */
-import { createMap, hereMarker, loadStyles, positionIn } from './create-map.ts';
+import { createMap, hereMarker, loadStyles, type MapView, positionIn } from './create-map.ts';
 import { positionOf, roundDegrees } from './position.ts';
-import type { MapView } from './settings.ts';
 
 /** Shows the streets around a router, and a region if there is no position yet. */
 const [CLOSE, FAR] = [17, 11];

@@ -1,18 +1,56 @@
 import type { Area } from './area.ts';
 import type { Position } from '../domain/geo.ts';
+import type { MapView } from './create-map.ts';
 
 /** Reads the routers around those of the list, page by page, while the map is still. */
 
 export interface MapRouter extends Position {
 	id: number;
 	name: string;
+	/** As a postal address; empty if the owner gave none. */
+	address: string;
 	/** Of a closed router: that it is closed. Empty if it is offline. */
 	price: string;
+	/** The amount of the price alone, for its mark. Empty if it is closed or offline. */
+	mark: string;
 	online: boolean;
 }
 
+/** What the map's script gets with the list page, in `data-map`. */
+export interface MapSettings extends MapView {
+	routers: MapRouter[];
+	/** Address of the list, to which a position is added. */
+	list: string;
+	/** Address of a router's page, to which its id is added. */
+	router: string;
+	/** Address of `/map-routers`, to which an area is added. */
+	feed: string;
+	texts: MapTexts;
+}
+
+/** Texts of the page's language, with the placeholders {count}, {name} and {price}. */
+export interface MapTexts {
+	label: string;
+	zoomIn: string;
+	zoomOut: string;
+	searchHere: string;
+	group: string;
+	router: string;
+	offlineRouter: string;
+	offline: string;
+	inView: string;
+	buy: string;
+	close: string;
+}
+
+export const fill = (text: string, values: Record<string, string>): string =>
+	text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+
 interface Page {
-	routers: [id: number, name: string, lat: number, lon: number, price: string, online: 0 | 1][];
+	routers: [
+		...[id: number, name: string, lat: number, lon: number],
+		...[price: string, online: 0 | 1, mark: string, address: string]
+	][];
 	next: string | null;
 }
 
@@ -35,9 +73,9 @@ export function createRouterFeed(address: string, onRouters: () => void) {
 		let cursor: string | null = null;
 		for (let page = 1; page <= maxPages(); page += 1) {
 			const found: Page = await fetchPage(address, area, cursor, signal);
-			for (const [id, name, lat, lon, price, online] of found.routers) {
+			for (const [id, name, lat, lon, price, online, mark, address] of found.routers) {
 				routers.delete(id);
-				routers.set(id, { id, name, lat, lon, price, online: online === 1 });
+				routers.set(id, { id, name, lat, lon, price, mark, address, online: online === 1 });
 			}
 			forgetOldest();
 			cursor = found.next;

@@ -244,6 +244,10 @@ export function shortPrice(router: { price: number; currency: string; lowest: nu
 		: m.router_price_from({ money: formatMoney(lowest, currency) });
 }
 
+/** The amount of `shortPrice` without its currency, for a mark on the map. */
+export const amountText = ({ price, lowest }: { price: number; lowest: number | null }): string =>
+	numberText(lowest ?? price, { maximumFractionDigits: 2 });
+
 export function unquotedText(router: PricedRouter, duration: string): string {
 	const amount = findPrice(router, duration);
 	const [method] = offeredMethods(router.payment_methods ?? []);
@@ -295,7 +299,7 @@ export const formatAgreed = (duration: string, offer: Omit<NamedTime, 'duration'
 const COMMAS: Partial<Record<Locale, string>> = { ar: '، ', am: '፣ ' };
 
 /** Joins the parts that are not empty: "1 day, 3 devices". */
-const joinWords = (parts: readonly (string | undefined)[]): string =>
+export const joinWords = (parts: readonly (string | undefined)[]): string =>
 	parts.filter((part) => part).join(COMMAS[currentLocale()] ?? ', ');
 
 /** Lists the limits of an offer: "3 devices", "5 Mbit/s", "20 GB". Units are the international symbols. */

@@ -4,7 +4,7 @@ import { API_VERSION, type EventBody, type EventType } from './contract/webhooks
 import { type Tx, afterCommit } from './db/database.ts';
 import { type NewestFirst, findNewestFirst } from './db/queries.ts';
 import { isoTime } from './platform/clock.ts';
-import { eventId } from './platform/ids.ts';
+import { eventId } from './platform/secrets.ts';
 
 export type { EventType };
 

@@ -14,8 +14,7 @@ import { type GatewayChange, type GatewayInput, NO_SETTINGS } from './gateways/s
 import { gatewayStatus } from './gateways/status.ts';
 import type { Author } from '#lib/server/audit.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
-import { gatewaySecret } from '#lib/server/platform/ids.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
+import { gatewaySecret, sha256 } from '#lib/server/platform/secrets.ts';
 import { installScript } from './gateways/opennds-config.ts';
 
 /** The steps from a new gateway to one that works, for the command line and the owner pages. */

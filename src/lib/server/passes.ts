@@ -6,7 +6,7 @@ import type { Queries, Reads, Tx } from './db/database.ts';
 import { first } from './db/queries.ts';
 import type { PassesTable, SessionsTable } from './db/schema.ts';
 import type { Speed } from './gateways/gateway.ts';
-import { wifiPassword } from './platform/ids.ts';
+import { wifiPassword } from './platform/secrets.ts';
 import { type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
 import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
 

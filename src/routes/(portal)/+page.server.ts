@@ -2,11 +2,11 @@ import type { PageServerLoad } from './$types';
 import { formatDistance, formatKilometres } from '#lib/domain/geo.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { lowestOffer, priceText } from '#lib/purchase/quote.ts';
+import { amountText, lowestOffer, priceText } from '#lib/purchase/quote.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { type ApiClient, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/contract/router.ts';
-import { MAX_QUERY_LENGTH } from '#lib/map/location-query.ts';
+import { MAX_QUERY_LENGTH } from '#lib/map/position.ts';
 import { orUnavailable } from '#lib/server/web/portal/pages.ts';
 import { readOpeningTexts } from '#lib/server/web/portal/order.ts';
 import {
@@ -44,6 +44,7 @@ export const load: PageServerLoad = async (event) => {
 		return String(new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])));
 	};
 	const wider = RADII.find((radius) => radius > found.radius);
+	const cards = found.data.map((router) => describeCard(router, opening.get(router.id)));
 	const hasMore = found.hasMore && show < MAX_SHOWN;
 
 	return {
@@ -55,9 +56,12 @@ export const load: PageServerLoad = async (event) => {
 			.map((pair) => `${pair.join('=')}&`)
 			.join('')}`,
 		currency: config.currency,
-		radius: found.radius,
 		summary: formatSummary(found, search),
-		routers: found.data.map((router) => describeCard(router, opening.get(router.id))),
+		routers: cards,
+		onMap: cards.map(({ id, name, address, lat, lon, price, closed, mark, online }) => ({
+			...{ id, name, address, lat, lon, mark, online },
+			price: online ? price : closed
+		})),
 		more: hasMore
 			? `${query({ radius: found.radius, show: show + PAGE_SIZE })}#router-${found.data.at(-1)?.id}`
 			: null,
@@ -150,12 +154,13 @@ function describeCard(router: RouterBody, opens: string | undefined) {
 	return {
 		id,
 		name,
-		address,
+		address: address ?? '',
 		ssid: m.list_network({ ssid: apart(ssid) }),
 		lat,
 		lon,
 		distance: distance === null ? '' : distance < HERE_METRES ? m.list_here() : formatDistance(distance),
 		price: priceText(router),
+		mark: status === 'online' ? amountText({ price: router.price, lowest: lowestOffer(router) }) : '',
 		online: status === 'online',
 		closed: status_reason === 'closed' ? formatClosed(opens) : ''
 	};

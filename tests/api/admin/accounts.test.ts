@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browse, PASSWORD, signInAs, type Browsing } from '../../support/pages/browsing.ts';
 import { setUpSecondFactor } from '../../support/pages/second-factor.ts';
-import { BOTH_DATABASES, runsAllOn, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, runsAllOn, useFixture } from '../../support/server/fixture.ts';
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let admin: Browsing;
 	let adminId: number;

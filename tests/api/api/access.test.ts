@@ -286,17 +286,19 @@ it('a key notes when it was used last, at most once a minute', async () => {
 });
 
 it('answers a header of 15,000 blanks as fast as any other', async () => {
-	const authorization = `Bearer a${' '.repeat(15_000)}a`;
-	const times: number[] = [];
-	for (let round = 0; round < 5; round += 1) {
-		const started = performance.now();
-		await fixture().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', {
-			headers: { authorization }
-		});
-		times.push(performance.now() - started);
-	}
-	// The best of five, because other tests share the processors; it was 160 ms when the time was quadratic.
-	expect(Math.min(...times)).toBeLessThan(100);
+	const quickest = async (blanks: number) => {
+		const headers = { authorization: `Bearer a${' '.repeat(blanks)}a` };
+		const times: number[] = [];
+		for (let round = 0; round < 5; round += 1) {
+			const started = performance.now();
+			await fixture().nobody.refused('401 invalid_api_key', 'GET', '/v1/routers/1', { headers });
+			times.push(performance.now() - started);
+		}
+		return Math.min(...times);
+	};
+	// It was 160 ms more when the time was quadratic.
+	const usual = await quickest(1);
+	expect(await quickest(15_000)).toBeLessThan(2 * usual + 100);
 });
 
 it('stores no key, only its hash and a hint', async () => {

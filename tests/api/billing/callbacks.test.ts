@@ -58,16 +58,17 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('it brings the next look at the operator forward', async () => {
 		const { payment, address } = await start('007');
-		// The result is there after one second; without a callback the first look comes after three.
+		await recorded(fixture());
+		const look = "kind = 'payment.reconcile' and subject_id = ?";
+		await fixture().sql.run(
+			`update jobs set run_at = run_at + 3600000, wakes = wakes + 1 where ${look}`,
+			payment.id
+		);
+		// The result is there after one second.
 		await fixture().server.advance(1_000);
-		expect(await fixture().api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
 		await call(address, 'POST');
-		const started = performance.now();
-		expect(await fixture().api.getPayment(payment.id, 20)).toMatchObject({
-			status: 'success',
-			applied: true
-		});
-		expect(performance.now() - started).toBeLessThan(2_000);
+		const settled = await fixture().api.getPayment(payment.id, 20);
+		expect(settled).toMatchObject({ status: 'success', applied: true });
 	});
 
 	it('one that tells nothing, or the same again, brings no look forward, and is logged once if unreadable', async () => {

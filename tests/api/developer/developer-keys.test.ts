@@ -40,6 +40,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const fields = { form, name, role: 'app', lifetime: 'never' };
 		const pages = await Promise.all([1, 2, 3].map(() => maker.post('/developer/keys/new', fields)));
 		expect(pages.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+		expect(pages.filter(({ html }) => KEY.test(html))).toHaveLength(1);
 		expect(await countOf(name)).toBe(1);
 	});
 
@@ -82,18 +83,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await maker.get('/developer/keys/new')).html).not.toMatch(KEY);
 			const rows = await fixture().sql.all('select * from api_keys');
 			expect(JSON.stringify(rows)).not.toContain(key);
-		});
-
-		it('is not made again, nor shown again, when its form is sent again', async () => {
-			const maker = await person();
-			const name = 'sent twice';
-			const form = fieldValue(await maker.get('/developer/keys/new'), 'form');
-			const fields = { form, name, role: 'app', lifetime: 'never' };
-			expect(keyIn(await maker.post('/developer/keys/new', fields))).toMatch(KEY);
-			const again = await maker.post('/developer/keys/new', fields);
-			expect(again.status).toBe(409);
-			expect(again.html).not.toMatch(KEY);
-			expect(await countOf(name)).toBe(1);
 		});
 
 		it('can do what its scopes say and nothing else', async () => {

@@ -218,7 +218,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			return { auth_get: 'view', payload: base64(payload), ...named };
 		};
 		const flood = async () => {
-			const numbers = Array.from({ length: 260 }, (_, number) => number);
+			const numbers = Array.from({ length: 60 }, (_, number) => number);
 			const answers = await Promise.all(numbers.map((number) => router().ask(madeUp(number))));
 			return [...new Set(answers.map(({ status }) => status))];
 		};

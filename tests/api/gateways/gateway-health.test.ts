@@ -16,7 +16,7 @@ import { addRouter, newOwner } from '../../support/pages/owners.ts';
 import { cli } from '../../support/server/cli.ts';
 import { startServer } from '../../support/server/server.ts';
 import { recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
-import { DATABASES, eventually, SECRET, useNewFixtures } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, SECRET, useNewFixtures, itWithAll } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
 const hour = 60 * minute;
@@ -168,7 +168,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await status()).toBe('offline');
 	});
 
-	it('several processes check as often as one', async () => {
+	itWithAll('several processes check as often as one', async () => {
 		const name = await polling();
 		const { server } = fixture();
 		await minutes(fixture(), 1, [name]);
@@ -193,7 +193,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
-	it('every gateway is checked, however many there are', async () => {
+	itWithAll('every gateway is checked, however many there are', async () => {
 		await fixture().sql.run(
 			`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1001)
 				insert into gateways (router_id, kind, name, key_hash, key_sealed, login_hosts, settings, created_at, updated_at)
@@ -206,7 +206,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await status()).toBe('offline');
 	});
 
-	it('an owner with many slow gateways does not delay the check of another owner', async () => {
+	itWithAll('an owner with many slow gateways does not delay the check of another owner', async () => {
 		const slow = await startRouterOs(ROUTER_OS);
 		slow.fail('held');
 		const owner = await newOwner(fixture());

@@ -111,11 +111,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 		return { session, payment };
 	}
-	async function until(payment: Payment, status: Payment['status']): Promise<Payment> {
+	async function until(payment: Payment, status: Payment['status'], stepMs = MINUTE / 2): Promise<Payment> {
 		for (let step = 0; step < 60; step += 1) {
 			const found = await api.getPayment(payment.id);
 			if (found.status === status) return found;
-			await advance(MINUTE / 2);
+			await advance(stepMs);
 		}
 		throw new Error(`Payment ${payment.id} is not ${status}`);
 	}
@@ -270,10 +270,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		await confirm(router);
 		const { session, payment } = await startPayment(router, 12 * MINUTE, () => advance(25 * MINUTE));
 		await withdraw(router);
-		await until(payment, 'expired');
+		await until(payment, 'expired', 1.5 * MINUTE);
 		expect(await api.getSession(session.id)).toMatchObject({ status: 'cancelled' });
 		expect(await until(payment, 'success')).toMatchObject({ applied: true });
-		await until(payment, 'refunded');
+		await until(payment, 'refunded', 1.5 * MINUTE);
 		expect(await api.getSession(session.id)).toMatchObject({
 			status: 'cancelled',
 			status_reason: 'provisioning_failed'

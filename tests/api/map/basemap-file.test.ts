@@ -187,7 +187,7 @@ describe('a file that is no map', () => {
 		const file = path.join(folder, 'doctor.pmtiles');
 		writeFileSync(file, makeArchive(1000, { version: 2 }));
 		const { code, stdout } = await doctor(file);
-		expect(stdout).toMatch(/^FAIL map: .* version 2, .* - make it again with "pmtiles extract"/m);
+		expect(stdout).toMatch(/^FAIL map: .* version 2, .* - make it again with "basemap extract"/m);
 		expect(code).toBe(1);
 		writeFileSync(file, makeArchive(1000));
 		expect((await doctor(file)).stdout).toMatch(/^ok map: .*zoom up to 15, 32\.5,0\.2 to 32\.7,0\.45$/m);

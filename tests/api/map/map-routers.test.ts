@@ -38,7 +38,9 @@ describe('routers for the map', () => {
 			expect.any(Number),
 			expect.any(Number),
 			expect.stringMatching(/^UGX\s250 an hour$/),
-			1
+			1,
+			'250',
+			'Kira Road, Kamwokya'
 		]);
 	});
 

@@ -173,23 +173,6 @@ describe('branding', () => {
 		expect(alertOf(page)).toMatch(/^Nous ne pouvons pas utiliser cette image.* Enregistrez le logo en PNG/);
 	});
 
-	it('still serves an SVG logo that an earlier release stored', async () => {
-		const file = `${'ab'.repeat(16)}.svg`;
-		await save({ logo: { bytes: pngOf(9, 9) } });
-		await fixture().sql.run(
-			'update brands set logo_file = ?, logo_data = ? where account_id = ?',
-			file,
-			Buffer.from(SVG).toString('base64'),
-			owner.accountId
-		);
-		expect(await logoFile()).toBe(`/logos/${file}`);
-		const answer = await fetch(`${fixture().server.url}/logos/${file}`);
-		expect(answer.headers.get('content-type')).toBe('image/svg+xml');
-		expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
-		expect(await answer.text()).toBe(SVG);
-		await save({ remove: true });
-	});
-
 	it('joins scripts that need joiners, and drops marks of direction', async () => {
 		await save({ name: '\u200Fمقهى می\u200Cشود\u200E' });
 		expect((await brandOf(router))?.name).toBe('مقهى می\u200Cشود');

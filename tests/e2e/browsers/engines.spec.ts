@@ -5,12 +5,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import jsQR from 'jsqr';
 import { isAll } from '../../support/all.ts';
-import { openChromium } from '../../support/browsers/chromium.ts';
-import { findFirefox, findWebKit, MISSING } from '../../support/runner/engines.js';
+import {
+	type Window,
+	type WindowOptions,
+	openChromium,
+	openFirefox,
+	openWebKit
+} from '../../support/browsers/engines.ts';
+import { findFirefox, findWebKit, MISSING } from '../../support/programs.js';
 import { readPixels } from '../../support/browsers/pixels.ts';
-import { openFirefox } from '../../support/browsers/firefox.ts';
-import { openWebKit } from '../../support/browsers/webdriver.ts';
-import type { Window, WindowOptions } from '../../support/browsers/window.ts';
 import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 const PHONE = { width: 360, height: 640 };

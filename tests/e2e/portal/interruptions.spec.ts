@@ -25,38 +25,6 @@ test('Pay without a connection keeps the form, and says that nothing was sent or
 	await expect(buyer.title).toHaveText(/Check your phone|is paid until/);
 });
 
-test('a form that is sent twice is one purchase with one payment', async ({ page, portal, buyer }) => {
-	const phone = freshNumber('003');
-	await buyer.fill(ROUTER, phone);
-	const form = await page.locator('form[method=post]').evaluate((element) => {
-		const data = new FormData(element as HTMLFormElement);
-		return [...data].map(([name, value]) => [name, String(value)] as [string, string]);
-	});
-	const send = (purchase: string, another = '') =>
-		fetch(`${portal.url}/r/${ROUTER}`, {
-			method: 'POST',
-			redirect: 'manual',
-			headers: { origin: portal.url, accept: 'text/html' },
-			body: new URLSearchParams({ ...Object.fromEntries(form), purchase, another })
-		});
-	const purchase = page.locator('input[name=purchase]');
-	const token = await purchase.inputValue();
-	const answers = await Promise.all([send(token), send(token), send(token), send(token)]);
-	const places = new Set(answers.map((answer) => answer.headers.get('location')));
-	expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
-	expect(places.size).toBe(1);
-
-	// The number was asked once: it may be asked four times more, and then no more.
-	const statuses: number[] = [];
-	for (let count = 0; count < 5; count += 1) {
-		await page.goto(`${portal.url}/r/${ROUTER}`);
-		const next = await purchase.inputValue();
-		const asked = await (await send(next)).text();
-		statuses.push((await send(next, /name="another" value="([^"]*)"/.exec(asked)?.[1])).status);
-	}
-	expect(statuses).toEqual([303, 303, 303, 303, 400]);
-});
-
 for (const javaScriptEnabled of [true, false]) {
 	const script = javaScriptEnabled ? 'with script' : 'without script';
 

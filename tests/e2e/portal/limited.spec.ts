@@ -1,5 +1,6 @@
 /** A portal whose service limits it: buyers read why, wait, and lose nothing. In set-up `remote` only. */
 import { test as base, type Page } from '@playwright/test';
+import { isAll } from '../../support/all.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { demoKey } from '../support/portal.ts';
 import { expect, freshNumber, ROUTER, unfold } from '../support/test.ts';
@@ -64,7 +65,8 @@ async function fill(page: Page, limited: Limited, phone: string) {
 
 const pay = (page: Page) => page.getByRole('button', { name: /^Pay/ }).click();
 
-for (const javaScriptEnabled of [true, false]) {
+// Without script: tests/api/portal/remote/limited.test.ts.
+for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 	test.describe(javaScriptEnabled ? 'with script' : 'without script', { tag: '@remote' }, () => {
 		test.use({ javaScriptEnabled });
 

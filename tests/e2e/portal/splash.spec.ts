@@ -18,10 +18,11 @@ test.describe.configure({ mode: 'parallel' });
 const PROBE = '/hotspot-detect.html';
 const FINISHING: readonly Kind[] = ['opennds', 'mikrotik-pap', 'mikrotik-chap', 'coova'];
 /**
- * One that knows the device, and one whose own page needs a button. The others let a device in below: after a refusal
- * (CoovaChilli), and with the day of a price list (PAP).
+ * One that knows the device, with script, and one whose own page needs a button without it. The others let a device in
+ * below: after a refusal (CoovaChilli), and with the day of a price list (PAP).
  */
-const WHOLE_WAY: readonly Kind[] = isAll ? FINISHING : ['opennds', 'mikrotik-chap'];
+const wholeWay = (javaScript: boolean): readonly Kind[] =>
+	isAll ? FINISHING : [javaScript ? 'opennds' : 'mikrotik-chap'];
 const REFUSING: readonly Kind[] = isAll ? ['mikrotik-chap', 'coova', 'opennds'] : ['coova', 'opennds'];
 
 interface Site {
@@ -105,7 +106,7 @@ const title = (page: Page) => page.getByRole('heading', { level: 1 });
 
 for (const javaScript of [true, false]) {
 	const how = javaScript ? 'with script' : 'without script';
-	for (const kind of WHOLE_WAY) {
+	for (const kind of wholeWay(javaScript)) {
 		test(`${kind}, ${how}: probe, price, payment, code, online`, async ({ browser, portal }) => {
 			await atSite({ browser, portal, kind, javaScript }, async ({ gateway, mini, probe, password }) => {
 				await probe();

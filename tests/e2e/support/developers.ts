@@ -68,15 +68,6 @@ export async function another(browser: Browser, work: (page: Page) => Promise<vo
 
 export const title = (page: Page) => page.getByRole('heading', { level: 1 });
 
-/** Makes a key of role app. @returns the key, as it is shown once */
-export async function makeKey(page: Page, area: Area, name: string): Promise<string> {
-	await page.goto(`${area.url}/developer/keys/new`);
-	await page.getByLabel('Name').fill(name);
-	await page.getByRole('button', { name: 'Create key' }).click();
-	await expect(title(page)).toHaveText('Your new key');
-	return page.locator('.secret').innerText();
-}
-
 /** The status of a call with a key. */
 export async function statusWith(area: Area, key: string, path = '/v1/routers?lat=0.3476&lon=32.5825') {
 	const response = await fetch(area.server.url + path, { headers: { authorization: `Bearer ${key}` } });

@@ -19,18 +19,20 @@ export async function importRouters(
 	server: TestServer,
 	count: number,
 	centre: { lat: number; lon: number },
-	radiusDegrees: number
+	radiusDegrees: number,
+	address = ''
 ): Promise<void> {
 	const GOLDEN_ANGLE = 2.399963;
 	const rows = Array.from({ length: count }, (_one, index) => {
 		const distance = radiusDegrees * Math.sqrt((index + 0.5) / count);
 		const lat = centre.lat + distance * Math.sin(index * GOLDEN_ANGLE);
-		const lon = centre.lon + distance * Math.cos(index * GOLDEN_ANGLE);
-		return `${index},Kiosk ${index},Net-${index},${lat.toFixed(6)},${lon.toFixed(6)}`;
+		const east = centre.lon + distance * Math.cos(index * GOLDEN_ANGLE);
+		const lon = east > 180 ? east - 360 : east;
+		return `${index},Kiosk ${index},Net-${index},${lat.toFixed(6)},${lon.toFixed(6)},"${address}"`;
 	});
 	const file = path.join(server.dataDir, 'routers.csv');
-	writeFileSync(file, ['id,name,ssid,lat,lon', ...rows].join('\n'));
-	const mapping = 'id=id,name=name,ssid=ssid,lat=lat,lon=lon';
+	writeFileSync(file, ['id,name,ssid,lat,lon,address', ...rows].join('\n'));
+	const mapping = 'id=id,name=name,ssid=ssid,lat=lat,lon=lon,address=address';
 	const owner = 'owner@airtill.example';
 	const args = ['routers', 'import', file, '--map', mapping, '--price', '500', '--owner', owner];
 	const { code, stderr } = await cli(args, server);
@@ -63,10 +65,10 @@ export const coloursOf = (page: Page, selector: string): Promise<number> =>
 		return [...seen.values()].filter((count) => count > SPECK).length;
 	}, selector);
 
-/** Places that the groups and points on the map stand for together, without the numbered pins of the list. */
+/** Places that the marks on the map stand for together. */
 export async function placesOnMap(map: Locator): Promise<number> {
 	const names = await map
-		.locator('button.cluster:not(.listed), button.dot-router')
+		.locator('.mark > button')
 		.evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label') ?? ''));
 	return names.reduce((sum, name) => {
 		const count = /^([\d,]+) places$/.exec(name)?.[1];

@@ -7,23 +7,14 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import {
-	chmodSync,
-	chownSync,
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	rmSync,
-	writeFileSync
-} from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { canInstall, install } from '../runner/apt.js';
+import { install } from '../programs.js';
 import { freePort } from '../server/ports.ts';
 
 const startLimitMs = 30_000;
@@ -248,23 +239,16 @@ function findBinaries(): string | null {
 	return candidates.find(hasBoth) ?? null;
 }
 
-/** Debian's package makes and starts a cluster of its own when it is installed; both are prevented here. */
+/** Debian's package makes a cluster of its own when it is installed; that is prevented here. */
 function installBinaries(): string {
 	const noCluster = '/etc/postgresql-common/createcluster.d/airtill-tests.conf';
-	const noStart = '/usr/sbin/policy-rc.d';
-	if (canInstall()) {
-		const bringsOwnPolicy = !existsSync(noStart);
+	if (process.getuid?.() === 0) {
 		mkdirSync(path.dirname(noCluster), { recursive: true });
 		writeFileSync(noCluster, 'create_main_cluster = false\n');
-		if (bringsOwnPolicy) {
-			writeFileSync(noStart, '#!/bin/sh\nexit 101\n');
-			chmodSync(noStart, 0o755);
-		}
 		try {
 			install(['postgresql']);
 		} finally {
 			rmSync(noCluster);
-			if (bringsOwnPolicy) rmSync(noStart);
 		}
 	}
 	const bin = findBinaries();

@@ -1,7 +1,7 @@
 /** A network lab with Airtill: the built server on the router, openNDS with our configuration, and buyers. */
 import { chromium, type Browser, type Page } from '@playwright/test';
 import { fileURLToPath } from 'node:url';
-import { ensureBrowser } from '../runner/browser.js';
+import { ensureBrowser } from '../programs.js';
 import { numberEnding } from '../api/api.ts';
 import { registerGateway, type Registered } from '../gateways/gateways.ts';
 import { sha256 } from '../gateways/opennds.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RatePlan } from '#lib/server/accounts/accounts.ts';
 import { type KeyMode, generateKey, keyHint } from '../../../src/lib/server/developer/api-keys.ts';
 import type { Role, Scope } from '../../../src/lib/server/contract/scopes.ts';
@@ -14,6 +14,14 @@ export const BOTH_DATABASES = ['sqlite', 'postgres'] as const;
 
 /** For rules whose queries could differ: SQLite, and PostgreSQL too with `npm test -- --all`. Others need SQLite only. */
 export const DATABASES = isAll ? BOTH_DATABASES : (['sqlite'] as const);
+
+/**
+ * For slow rules without money: `it` with `npm test -- --all`, else nothing. Not skipped: a skipped test is one that could
+ * not run.
+ */
+export const itWithAll: (title: string, test: () => Promise<void>, limitMs?: number) => void = isAll
+	? (title, test, limitMs) => it(title, test, limitMs)
+	: () => {};
 
 /** Whether what does not depend on the database runs on this one; for a suite whose races run on both. */
 export const runsAllOn = (database: string): boolean => database === 'sqlite';

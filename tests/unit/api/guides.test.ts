@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { EARNINGS_HOUR, MAX_PER_DAY, OUTAGE_MINUTES, REVIEW_HOURS } from '../../../src/lib/server/alerts.ts';
-import { MAX_BODY_BYTES } from '../../../src/lib/server/http/read-body.ts';
+import { MAX_BODY_BYTES } from '../../../src/lib/server/http/requests.ts';
 import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../../../src/lib/server/developer/webhook-delivery.ts';
 import { TOTAL_TIMEOUT_MS } from '../../../src/lib/server/developer/webhook-transport.ts';
 import {

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { generateKey, keyFromBytes, keyHint, keyMode } from '../../../src/lib/server/developer/api-keys.ts';
-import { wifiPassword, purchaseToken, PURCHASE_TOKEN_PATTERN } from '../../../src/lib/server/platform/ids.ts';
+import {
+	PURCHASE_TOKEN_PATTERN,
+	purchaseToken,
+	wifiPassword
+} from '../../../src/lib/server/platform/secrets.ts';
 import { PASSWORD } from '../../support/api/wire.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

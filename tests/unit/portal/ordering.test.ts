@@ -9,9 +9,8 @@ import { buyTime } from '../../../src/lib/server/portal/ordering.ts';
 import { openPurchases, parsePaymentIds } from '../../../src/lib/server/portal/purchases.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { createSecrets, purchaseToken } from '../../../src/lib/server/platform/secrets.ts';
 import { createRateLimits } from '../../../src/lib/server/rate-limits.ts';
-import { purchaseToken } from '../../../src/lib/server/platform/ids.ts';
 
 const form = {
 	...{ routerId: 1, duration: '1h', offerId: null, paymentMethod: 'mtn_momo', phone: '0772123456' },

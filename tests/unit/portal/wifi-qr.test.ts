@@ -3,7 +3,7 @@ import jsQR from 'jsqr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type SessionRow, describeSession } from '#lib/server/billing/sessions.ts';
-import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
+import { wifiPassword } from '../../../src/lib/server/platform/secrets.ts';
 import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '../../../src/lib/domain/wifi.ts';
 import { qrSvg } from '../../../src/lib/server/portal/wifi-qr-svg.ts';
 

@@ -135,9 +135,9 @@ it('no npm script loads a tool of the tests before it is known that its packages
 	const tools = Object.values(scripts).filter((script) => script.includes('tests/'));
 	expect(tools.length).toBeGreaterThan(10);
 	expect(
-		tools.filter((script) => !/^node (tests\/support\/runner\/start\.js )?tests\/\S+( \w+)?$/.test(script))
+		tools.filter((script) => !/^node (tests\/support\/start\.js )?tests\/\S+( \w+)?$/.test(script))
 	).toEqual([]);
-	const direct = tools.filter((script) => !script.includes('runner/start.js'));
+	const direct = tools.filter((script) => !script.includes('support/start.js'));
 	expect(direct.filter((script) => !/\.js( |$)/.test(script))).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { type Hook, OpenAPIHono } from '@hono/zod-openapi';
 import { getPath } from 'hono/utils/url';
 import type { App } from '#lib/server/app.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ReadAddress } from '../http/client-address.ts';
+import { type ReadAddress, logSecurity } from '../http/client-address.ts';
 import {
 	type ApiBindings,
 	type ApiContext,
@@ -19,7 +19,6 @@ import { sessions } from './sessions.ts';
 import { webhooks } from './webhooks.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { validationFailed, Refused, NotFound, Forbidden, isProblem } from '#lib/server/platform/errors.ts';
-import { logSecurity } from '#lib/server/http/security-log.ts';
 import { PROBLEMS, describeIssue } from '#lib/server/contract/problems.ts';
 
 const ENDPOINTS = [...routers, ...sessions, ...payments, ...owner, ...webhooks];

@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { App } from '#lib/server/app.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
-import { originOf } from '#lib/server/http/origin.ts';
+import { originOf } from '#lib/server/http/requests.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import { isLocalRequest, type ReadAddress } from '../http/client-address.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '#lib/server/contract/payment.ts';
 import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
 import { findClientAddress } from './env.ts';
-import { DEVICE_HEADER, readDevice } from '#lib/server/http/redirected-device.ts';
+import { DEVICE_HEADER, readDevice } from '#lib/server/http/client-address.ts';
 
 export const startPayment = defineRoute({
 	method: 'post',

@@ -17,7 +17,7 @@ import { waitOutside } from '../http/turns.ts';
 import type { Fenced } from '../jobs.ts';
 import { isoTime } from '../platform/clock.ts';
 import { Refused, validationFailed } from '../platform/errors.ts';
-import { paymentReference } from '../platform/ids.ts';
+import { paymentReference } from '../platform/secrets.ts';
 import { findRouterOrThrow, lacksNetworkPassword, offlineReason } from '../routers/routers.ts';
 import type { CallbackClaim } from './operators/operator.ts';
 import { operatorForPayment } from './operators/registry.ts';

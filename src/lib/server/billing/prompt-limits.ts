@@ -5,7 +5,7 @@ import type { Base } from '../base.ts';
 import type { Reads, Tx } from '../db/database.ts';
 import { countRows, exists, first } from '../db/queries.ts';
 import type { PaymentsTable, Schema } from '../db/schema.ts';
-import { FIRST_PROMPTS, type RedirectedDevice } from '../http/redirected-device.ts';
+import { FIRST_PROMPTS, type RedirectedDevice } from '../http/client-address.ts';
 import { Refused } from '../platform/errors.ts';
 import { hmac } from '../platform/secrets.ts';
 

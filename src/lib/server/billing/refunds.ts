@@ -6,7 +6,7 @@ import type { Base } from '../base.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { findById, isChanged, withoutNulls } from '../db/queries.ts';
 import type { RefundsTable } from '../db/schema.ts';
-import { refundReference } from '../platform/ids.ts';
+import { refundReference } from '../platform/secrets.ts';
 import {
 	SUBMITTING_MAX_MS,
 	computePollDelayMs,

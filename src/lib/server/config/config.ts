@@ -204,10 +204,12 @@ const salesConfig = (settings: Settings) => ({
 	commissionBasisPoints: settings.COMMISSION_BASIS_POINTS
 });
 
-const basemapConfig = (settings: Settings) =>
-	settings.BASEMAP === undefined
-		? null
-		: { path: settings.BASEMAP, attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP };
+const basemapConfig = ({ BASEMAP, BASEMAP_ATTRIBUTION, DATA_DIR }: Settings) => ({
+	path: BASEMAP ?? join(DATA_DIR, 'basemap.pmtiles'),
+	/** A file that a setting names must be there. */
+	isNamed: BASEMAP !== undefined,
+	attribution: BASEMAP_ATTRIBUTION ?? OPENSTREETMAP
+});
 
 /** Returns the highest whole price per hour at which the longest order still fits the wire format. */
 function computeHighestPrice(currency: string): number {

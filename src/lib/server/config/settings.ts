@@ -207,7 +207,8 @@ export const SETTINGS = {
 	},
 	BASEMAP: {
 		schema: z.string().endsWith('.pmtiles', 'Use the path of a ".pmtiles" file.').optional(),
-		description: 'Path of a `.pmtiles` file with the streets of the map. Default: coasts and borders.'
+		description:
+			'Path of a `.pmtiles` file with the streets of the map. Default: `basemap.pmtiles` in `DATA_DIR`, if it is there.'
 	},
 	BASEMAP_ATTRIBUTION: {
 		schema: z

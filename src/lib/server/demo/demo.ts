@@ -3,8 +3,9 @@ import { MAX_DURATION } from '#lib/domain/time.ts';
 import { DEMO_OWNER_EMAIL, findAccountByEmail } from '../accounts/accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
+import type { Config } from '../config/config.ts';
 import { importRouters, readRouters } from '../routers/import.ts';
-import { countRouters as countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
+import { countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
 import { replaceOffers } from '../offers.ts';
@@ -81,7 +82,7 @@ async function importDemoRouters(app: App, ownerAccountId: number): Promise<void
 	await importRouters(app, ownerAccountId, routers);
 }
 
-export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): void {
+export function printWelcome(config: Config, signIns: readonly DemoSignIn[], hasStreets: boolean): void {
 	const address = config.origin ?? `http://localhost:${config.port}`;
 	const lines = [`Airtill is ready: ${address}`];
 	if (config.mode === 'sandbox') {
@@ -100,5 +101,6 @@ export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): v
 			for (const { digits, description } of TEST_NUMBERS) lines.push(`  ${digits.padEnd(6)} ${description}`);
 		}
 	}
+	if (!hasStreets) lines.push('', 'Streets for the map: npm run airtill -- basemap extract LON,LAT,LON,LAT');
 	process.stdout.write(`${lines.join('\n')}\n`);
 }

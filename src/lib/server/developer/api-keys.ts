@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { type Caller, ROLES, hasRole } from '#lib/server/accounts/accounts.ts';
 import { type Role, SCOPES, type Scope, findLeastRole } from '#lib/server/contract/scopes.ts';
 import { crc32 } from 'node:zlib';
-import { randomCharacters } from '#lib/server/platform/ids.ts';
+import { type Secrets, randomCharacters, sha256 } from '#lib/server/platform/secrets.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
-import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 import type { Selectable } from 'kysely';
 import type { ApiKeysTable } from '#lib/server/db/schema.ts';
 

@@ -1,7 +1,7 @@
 import type { Base } from '../base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Queries } from '../db/database.ts';
-import { redact } from '../platform/redact.ts';
+import { redact } from '../platform/log.ts';
 import { type Selectable, sql } from 'kysely';
 import { withoutNulls } from '../db/queries.ts';
 import type { RequestLogTable } from '../db/schema.ts';

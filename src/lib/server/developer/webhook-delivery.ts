@@ -9,7 +9,7 @@ import type { Fenced, FencedDatabase } from '#lib/server/jobs.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { type Envelope, type RecordedEvent, eventBody } from '#lib/server/events.ts';
 import { KEPT_RESPONSE_BYTES, postWebhook, type WebhookTransport } from './webhook-transport.ts';
-import { redact, redactCut, redactKnown } from '#lib/server/platform/redact.ts';
+import { redact, redactCut, redactKnown } from '#lib/server/platform/log.ts';
 
 /** Deliveries of webhooks (Standard Webhooks 1.0): one for each event and endpoint, sent by a job until it succeeds. */
 

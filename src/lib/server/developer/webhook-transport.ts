@@ -2,14 +2,15 @@ import { isIP } from 'node:net';
 import { MAX_URL_LENGTH } from '#lib/server/contract/webhooks.ts';
 import type { IncomingMessage } from 'node:http';
 import { Unavailable } from '#lib/server/platform/errors.ts';
-import { createAgents, sendRequest } from '#lib/server/platform/http-client.ts';
 import {
 	type Resolve,
+	createAgents,
 	guardedLookup,
-	resolveLocally,
 	isLookupFault,
-	resolvePublicly
-} from '#lib/server/platform/ssrf-lookup.ts';
+	resolveLocally,
+	resolvePublicly,
+	sendRequest
+} from '#lib/server/platform/http-client.ts';
 import { isPublicAddress } from '#lib/domain/address.ts';
 
 /**

@@ -18,7 +18,7 @@ import {
 import type { WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 import { eventBody } from '#lib/server/events.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import { eventId } from '#lib/server/platform/ids.ts';
+import { eventId } from '#lib/server/platform/secrets.ts';
 import {
 	formatBodyContext,
 	createWebhookSecret,

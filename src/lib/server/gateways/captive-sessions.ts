@@ -16,8 +16,12 @@ import { type RegisteredGateway, namesDevices, signsInBrowser } from './gateway-
 import { adapterOf, startAddress } from './registry.ts';
 import { DAY_MS, HOUR_MS } from '#lib/domain/time.ts';
 import { z } from 'zod';
-import { CAPTIVE_SESSION_ID_PATTERN, captiveSessionId } from '#lib/server/platform/ids.ts';
-import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
+import {
+	CAPTIVE_SESSION_ID_PATTERN,
+	type Secrets,
+	captiveSessionId,
+	sha256
+} from '#lib/server/platform/secrets.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import * as gatewayStore from './store.ts';
 import { isIPv4 } from 'node:net';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { InputError } from '../platform/errors.ts';
-import { gatewayKey } from '../platform/ids.ts';
-import { sha256, type Secrets } from '../platform/secrets.ts';
+import { type Secrets, gatewayKey, sha256 } from '../platform/secrets.ts';
 import {
 	credentialsShape,
 	settingsShape,

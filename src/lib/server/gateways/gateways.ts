@@ -1,8 +1,7 @@
 import type { Database, Queries, Reads } from '../db/database.ts';
 import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
-import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
-import { sha256, type Secrets } from '../platform/secrets.ts';
+import { GATEWAY_KEY_PATTERN, type Secrets, sha256 } from '../platform/secrets.ts';
 import { decideClaims, findClaims } from './access-points.ts';
 import { namesDevices, openGateway, settingsOf, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';

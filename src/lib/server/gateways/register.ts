@@ -2,7 +2,7 @@ import { normaliseIp } from '#lib/domain/address.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { withoutNulls } from '../db/queries.ts';
-import { gatewaySecret } from '../platform/ids.ts';
+import { gatewaySecret } from '../platform/secrets.ts';
 import { InputError } from '../platform/errors.ts';
 import {
 	newKey,

@@ -1,6 +1,5 @@
 import type { Base } from '../base.ts';
-import { type HttpClient, createHttpClient } from '../platform/http-client.ts';
-import { resolvePublicly } from '../platform/ssrf-lookup.ts';
+import { type HttpClient, createHttpClient, resolvePublicly } from '../platform/http-client.ts';
 import type { GatewayTransport } from './gateway.ts';
 
 const HTTP_TIMEOUT_MS = 10_000;

@@ -117,3 +117,61 @@ export const isLocalRequest = (headers: Headers, address: string | null): boolea
 	LOOPBACK_ADDRESS.test(address ?? '') &&
 	LOOPBACK_HOST.test(headers.get('host') ?? '') &&
 	![...headers.keys()].some((name) => OF_PROXIES.test(name));
+
+/** A device that a gateway redirected, as it says itself: anybody can write the MAC address of another. */
+export interface RedirectedDevice {
+	/** null if the gateway does not name it. */
+	mac: string | null;
+	/** The order is one of the first of its redirect. */
+	isFirst: boolean;
+}
+
+/** Prompts that a device may leave unpaid before it counts like its network. */
+export const FIRST_PROMPTS = 2;
+
+/** Pages tell the API of this process which device orders. The API reads it from pages only. */
+export const DEVICE_HEADER = 'airtill-device';
+
+export const writeDevice = ({ mac, isFirst }: RedirectedDevice): string =>
+	`${isFirst ? 'first' : 'later'} ${mac ?? ''}`.trim();
+
+export function readDevice(header: string | undefined): RedirectedDevice | null {
+	if (header === undefined) return null;
+	const [which, mac = null] = header.split(' ');
+	return { mac, isFirst: which === 'first' };
+}
+
+type SecurityEvent =
+	| 'signed in'
+	| 'sign-in refused'
+	| 'signed out'
+	| 'sign-in sessions ended'
+	| 'password changed'
+	| 'second factor added'
+	| 'second factor removed'
+	| 'API key created'
+	| 'API key revoked'
+	| 'API request refused'
+	| 'gateway key refused'
+	| 'page refused';
+
+/** A page's event has this form. */
+interface Source {
+	locals: { app: Pick<Base, 'log'>; requestId: string; clientAddress(): string | null };
+}
+
+interface Details {
+	account?: number | null;
+	/** The method of a sign-in. */
+	by?: 'password' | 'link' | 'second factor';
+	reason?: string;
+	keyId?: number;
+	gateway?: string;
+}
+
+/** Logs who got access and who was refused. Never what was typed: people type passwords as email addresses. */
+export function logSecurity(source: Source, event: SecurityEvent, details: Details): void {
+	const { app, requestId, clientAddress } = source.locals;
+	const network = networkOf(clientAddress());
+	app.log.info({ part: 'security', request: requestId, network, ...details }, event);
+}

@@ -4,9 +4,9 @@ import { directionOf, isLocale, LOCALES, type Locale } from '#lib/i18n/locales.t
 import { isEnglishOnly, splitLanguage } from '#lib/i18n/path.ts';
 import * as m from '#lib/i18n/messages.js';
 import { PROBLEMS } from '../contract/problems.ts';
-import { requestId } from '../platform/ids.ts';
+import { requestId } from '../platform/secrets.ts';
 import { createAddressReader, networkOf, readProxySettings } from './client-address.ts';
-import { isApiPath, isCallPath } from './machine-paths.ts';
+import { isApiPath, isCallPath } from './requests.ts';
 import { createTurns, type Arrival, type Limits } from './turns.ts';
 
 /** Every request of src/server.js comes in here: who is it, may others go first, is there room? */

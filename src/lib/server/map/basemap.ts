@@ -18,19 +18,21 @@ export function createBasemap({ basemap }: Config, log: Log) {
 		try {
 			return await work;
 		} catch (error) {
-			log.error({ err: error }, 'the PMTiles file of the map cannot be read');
+			const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+			if (!isMissing || basemap.isNamed)
+				log.error({ err: error }, 'the PMTiles file of the map cannot be read');
 			return null;
 		}
 	}
 
 	return {
 		async describe(): Promise<BasemapFacts> {
-			const archive = basemap ? await orNone(readArchive(basemap.path)) : null;
-			if (!basemap || !archive) return { kind: 'none' };
+			const archive = await orNone(readArchive(basemap.path));
+			if (!archive) return { kind: 'none' };
 			const { version, bounds, maxZoom } = archive;
 			return { kind: 'pmtiles', attribution: basemap.attribution, version, bounds, maxZoom };
 		},
-		openArchive: async () => (basemap ? orNone(openFile(basemap.path)) : null)
+		openArchive: () => orNone(openFile(basemap.path))
 	};
 }
 

@@ -9,7 +9,7 @@ type Lowest = (router: Router) => number | null;
 type Router = Awaited<ReturnType<ApiClient['listRouters']>>['data'][number];
 
 interface RoutersPage {
-	routers: (Pick<Router, 'id' | 'name' | 'lat' | 'lon' | 'price' | 'currency' | 'status'> & {
+	routers: (Pick<Router, 'id' | 'name' | 'address' | 'lat' | 'lon' | 'price' | 'currency' | 'status'> & {
 		lowest: number | null;
 	})[];
 	next: string | null;
@@ -35,8 +35,8 @@ export function createMapRouters(config: Config, clock: Clock) {
 		const query = { ...area, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
 		const { data, next_cursor: next } = await api.listRouters(query);
 		const routers = data.map((router) => {
-			const { id, name, lat, lon, price, currency, status } = router;
-			return { id, name, lat, lon, price, currency, status, lowest: lowest(router) };
+			const { id, name, address, lat, lon, price, currency, status } = router;
+			return { id, name, address, lat, lon, price, currency, status, lowest: lowest(router) };
 		});
 		return { routers, next };
 	}

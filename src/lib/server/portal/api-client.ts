@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { PaymentBody, PaymentListBody, PaymentStartBody } from '../contract/payment.ts';
 import type { RouterBody, RouterListBody, routerListQuery } from '../contract/router.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
-import { DEVICE_HEADER, type RedirectedDevice, writeDevice } from '../http/redirected-device.ts';
+import { DEVICE_HEADER, type RedirectedDevice, writeDevice } from '../http/client-address.ts';
 import { waitOutside } from '../http/turns.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';

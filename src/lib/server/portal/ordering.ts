@@ -5,7 +5,7 @@ import type { SessionBody } from '#lib/server/contract/session.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
-import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { type ApiClient, ApiLimited, ApiProblem, ApiUnavailable } from './api-client.ts';
 import {

@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { Base } from '#lib/server/base.ts';
 import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
 import type { RateLimits } from '#lib/server/rate-limits.ts';
-import { type Secrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
+import { PURCHASE_TOKEN_PATTERN, type Secrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
@@ -12,7 +12,6 @@ import { z } from 'zod';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { PurchasesTable } from '#lib/server/db/schema.ts';
 import { type ApiClient, ApiProblem } from './api-client.ts';
-import { PURCHASE_TOKEN_PATTERN } from '#lib/server/platform/ids.ts';
 
 /**
  * A purchase connects the unguessable token in `/s/{token}` with a session and its payments. Added time is a separate

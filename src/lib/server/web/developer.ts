@@ -1,5 +1,5 @@
 import { type RequestEvent, error } from '@sveltejs/kit';
-import { logSecurity } from '#lib/server/http/security-log.ts';
+import { logSecurity } from '#lib/server/http/client-address.ts';
 import { SIGN_IN_PATH, type Visitor, signedIn } from './sign-in/sign-in.ts';
 import { EVENT_NAMES, EVENT_TEXTS } from '#lib/server/contract/webhooks.ts';
 import { idOf } from './page-links.ts';

@@ -1,7 +1,7 @@
 import { error } from '@sveltejs/kit';
 import { withoutHidden } from '#lib/domain/text.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readBody } from '#lib/server/http/read-body.ts';
+import { readBody } from '#lib/server/http/requests.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 
 export type Fields = (name: string) => string;

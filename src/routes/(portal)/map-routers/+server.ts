@@ -1,4 +1,4 @@
-import { lowestOffer, shortPrice } from '#lib/purchase/quote.ts';
+import { amountText, lowestOffer, shortPrice } from '#lib/purchase/quote.ts';
 import * as m from '#lib/i18n/messages.js';
 import { isArea } from '#lib/map/area.ts';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
@@ -12,7 +12,7 @@ const DECIMAL = /^-?\d{1,5}(\.\d{1,5})?$/;
 
 /**
  * GET /map-routers?lat&lon&radius[&cursor&open&max]: routers of an area (lib/map/area.ts), nearest first.
- * Returns `{ routers: [id, name, lat, lon, price, online][], next }`, at most 100; `price` is text, see MapRouter. Errors:
+ * Returns `{ routers: [id, name, lat, lon, price, online, mark, address][], next }`, at most 100; see MapRouter. Errors:
  * 400 for another area or an old cursor, 503 with Retry-After over the limit.
  */
 export const GET: RequestHandler = async (event) => {
@@ -46,7 +46,9 @@ export const GET: RequestHandler = async (event) => {
 			routers: wanted.map((router) => [
 				...[router.id, router.name, router.lat, router.lon],
 				words(router),
-				router.status === 'online' ? 1 : 0
+				router.status === 'online' ? 1 : 0,
+				router.status === 'online' ? amountText(router) : '',
+				router.address ?? ''
 			]),
 			next: page.next
 		};

@@ -12,15 +12,16 @@ const FEW = 5;
 /** /owner?period=daily|weekly|monthly: the present one. Cashiers see the sum of today only. */
 export const load = ownerPage(async ({ url, locals: { app } }, { account, actor, role }) => {
 	const isCashier = !mayDo(role, 'payments');
-	const [sales, sum, online, onlineCount, owned] = await Promise.all([
+	const [sales, sum, online, onlineCount, owned, map] = await Promise.all([
 		isCashier ? null : salesOfPeriod(app, actor, periodOf(url.searchParams)),
 		isCashier ? sumOfToday(app, actor) : null,
 		listSessionsForOwner(app, actor, { group: 'active', limit: FEW, after: null }),
 		countSessionsForOwner(app, actor, 'active'),
-		isCashier ? null : listOwnedRouters(app.routers, actor.accountId, { afterId: 0, limit: FEW })
+		isCashier ? null : listOwnedRouters(app.routers, actor.accountId, { afterId: 0, limit: FEW }),
+		account.role === 'admin' ? app.basemap.describe() : null
 	]);
 	return {
-		lacksStreetMap: account.role === 'admin' && app.config.basemap === null,
+		lacksStreetMap: map?.kind === 'none',
 		sales,
 		sum,
 		online: await describeUsers(app, online.data),

@@ -4,7 +4,7 @@ import { openSql } from '../../../support/database/sql.ts';
 import { buyAtUniFi, UNIFI_ROUTER, visitOf, type Bought } from '../../../support/gateways/consoles.ts';
 import { newOwner } from '../../../support/pages/owners.ts';
 import { cli } from '../../../support/server/cli.ts';
-import { DATABASES, eventually } from '../../../support/server/fixture.ts';
+import { DATABASES, eventually, itWithAll } from '../../../support/server/fixture.ts';
 import { ACTIONS, useGrants } from './use-grants.ts';
 
 const SECOND = 1_000;
@@ -78,7 +78,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	it('revokes a grant that is carried out after the revoke', async () => {
+	itWithAll('revokes a grant that is carried out after the revoke', async () => {
 		const bought = await inside();
 		unifi().forget(bought.mac);
 		unifi().fail('held', { match: ACTIONS, times: 1 });
@@ -181,7 +181,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await isOutAgain(bought);
 	});
 
-	it('revokes a grant that is carried out after a later one and after the end', async () => {
+	itWithAll('revokes a grant that is carried out after a later one and after the end', async () => {
 		unifi().fail('held', { match: ACTIONS, times: 1 });
 		const bought = await buyJoined();
 		await isHeld();

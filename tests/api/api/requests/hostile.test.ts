@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../../support/api/routes.ts';
 import { startAttack, type Attack } from '../../../fuzz/attack.ts';
 import { wildRequest } from '../../../fuzz/requests.ts';
+import { isAll } from '../../../support/all.ts';
 import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
 
-const requests = Number(process.env['AIRTILL_FUZZ_REQUESTS'] ?? 1500);
+const requests = Number(process.env['AIRTILL_FUZZ_REQUESTS'] ?? (isAll ? 1500 : 400));
 const seed = Number(process.env['AIRTILL_FUZZ_SEED'] ?? 91_996_644);
 const wanted = process.env['AIRTILL_FUZZ_DATABASE'];
 const msPerRequest = 50;
@@ -37,7 +38,8 @@ describe.each(DATABASES.filter((name) => wanted === undefined || wanted === name
 						.map(([name, count]) => `${name} ${count}`)
 						.join(', ')
 			);
-			// The generator reaches behind the input checks of each endpoint.
+			// So many reach behind the input checks of each endpoint.
+			if (requests < 1_500) return;
 			for (const { operationId, status } of ROUTES) {
 				expect(attack.tally.get(`${operationId} ${status}`), operationId).toBeGreaterThan(0);
 			}

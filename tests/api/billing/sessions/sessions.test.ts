@@ -1,7 +1,14 @@
-/** GET and DELETE of a session: one case per status, with exact bodies. Permissions: authorisation.test.ts. */
+/** Sessions: reading and ending them, and what the clock does to them. */
 import { describe, expect, it } from 'vitest';
 import { INSTANT, PASSWORD } from '../../../support/api/wire.ts';
-import { DATABASES, recorded, useFixture } from '../../../support/server/fixture.ts';
+import {
+	DATABASES,
+	recorded,
+	useFixture,
+	eventually,
+	type Fixture
+} from '../../../support/server/fixture.ts';
+import { numberEnding } from '../../../support/api/api.ts';
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
@@ -92,6 +99,193 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('404 session_not_found and 400 validation_failed, as for GET', async () => {
 			await fixture().api.refused('404 session_not_found', 'DELETE', '/v1/sessions/999999');
 			await fixture().api.refused('400 validation_failed', 'DELETE', '/v1/sessions/abc');
+		});
+	});
+
+	/** Expiry of paid time and cancellation of unpaid orders, correct at the moment of reading. */
+	describe('the clock', () => {
+		const minute = 60_000;
+		const hour = 60 * minute;
+
+		/** Delays the job of a session, as if no process had run it yet. */
+		async function holdJob({ sql }: Fixture, sessionId: number): Promise<void> {
+			await sql.run(
+				`update jobs set lease_owner = 'the test', lease_until = 9000000000000
+			where kind = 'session.settle' and subject_id = ?`,
+				sessionId
+			);
+		}
+
+		const rowOf = async (id: number) => {
+			const [row] = await fixture().sql.all('select * from sessions where id = ?', id);
+			return row ?? {};
+		};
+		/** The sealed password of the pass that a session began. */
+		const sealedOf = async (id: number) => {
+			const [row] = await fixture().sql.all('select password_sealed from passes where id = ?', id);
+			return row?.['password_sealed'];
+		};
+
+		describe('paid time', () => {
+			it('is expired when it is read, before its job has run, with one session.expired event', async () => {
+				const { api, events, server } = fixture();
+				const { session } = await fixture().buy();
+				await holdJob(fixture(), session.id);
+				await server.advance(hour);
+				const reads = await Promise.all(Array.from({ length: 8 }, () => api.getSession(session.id)));
+				for (const read of reads) {
+					expect(read).toMatchObject({
+						status: 'expired',
+						status_reason: null,
+						password: null,
+						remaining_seconds: 0,
+						ended_at: session.expires_at
+					});
+				}
+				expect((await events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
+			});
+
+			it('expires without being read', async () => {
+				const { events, server } = fixture();
+				const { session } = await fixture().buy();
+				await server.advance(hour);
+				const row = await eventually('the session expires', async () => {
+					const found = await rowOf(session.id);
+					return found['status'] === 'expired' && found;
+				});
+				expect(row['ended_at']).toBe(Date.parse(session.expires_at ?? ''));
+				expect(await sealedOf(session.id)).toBeNull();
+				expect((await events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
+			});
+
+			it('counts down to its last second', async () => {
+				const { api, server } = fixture();
+				const { session } = await fixture().buy();
+				await server.advance(hour - 5_000);
+				const read = await api.getSession(session.id);
+				expect(read.status).toBe('active');
+				expect(read.remaining_seconds).toBeGreaterThan(0);
+				expect(read.remaining_seconds).toBeLessThanOrEqual(5);
+			});
+
+			it('does not start again, end again or become payable when it is over', async () => {
+				const { api, server } = fixture();
+				const { session } = await fixture().buy();
+				await server.advance(hour);
+				const problem = await api.refused('400 session_not_active', 'DELETE', `/v1/sessions/${session.id}`);
+				expect(problem.session_status).toBe('expired');
+				const body = { amount: session.amount, phone: session.phone, session_id: session.id };
+				const refusal = await api.refused('400 session_not_payable', 'POST', '/v1/payments/mobile-money', {
+					body
+				});
+				expect(refusal.session_status).toBe('expired');
+				expect(await api.getSession(session.id)).toMatchObject({ status: 'expired' });
+			});
+
+			it('is not expired after the buyer ended it', async () => {
+				const { api, events, server } = fixture();
+				const { session } = await fixture().buy();
+				await api.endSession(session.id);
+				await server.advance(2 * hour);
+				expect(await api.getSession(session.id)).toMatchObject({ status: 'ended' });
+				expect(await events(session.id)).not.toContain('session.expired');
+			});
+		});
+
+		describe('an unpaid order', () => {
+			it('is cancelled after 30 minutes, when it is read, and not before', async () => {
+				const { api, events, server } = fixture();
+				const session = await api.createSession();
+				await holdJob(fixture(), session.id);
+				await server.advance(30 * minute - 10_000);
+				expect(await api.getSession(session.id)).toEqual(session);
+				await server.advance(10_000);
+				const reads = await Promise.all(Array.from({ length: 8 }, () => api.getSession(session.id)));
+				for (const read of reads) {
+					expect(read).toMatchObject({ status: 'cancelled', status_reason: 'payment_timeout' });
+				}
+				expect(await events(session.id)).toEqual(['session.cancelled', 'session.created']);
+			});
+
+			it('is cancelled without being read', async () => {
+				const session = await fixture().api.createSession();
+				await fixture().server.advance(30 * minute);
+				await eventually('the session is cancelled', async () => {
+					const row = await rowOf(session.id);
+					return row['status'] === 'cancelled' && row['status_reason'] === 'payment_timeout';
+				});
+			});
+
+			it('is cancelled only when its open payment has expired', async () => {
+				const { api, server } = fixture();
+				const session = await api.createSession({ phone: numberEnding('003') });
+				await server.advance(25 * minute);
+				const payment = await api.pay(session);
+				await fixture().asked(payment);
+				await server.advance(6 * minute);
+				expect(await api.getSession(session.id)).toMatchObject({ status: 'pending_payment' });
+				expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+				await server.advance(4 * minute);
+				expect(await api.getPayment(payment.id, 20)).toMatchObject({ status: 'expired' });
+				expect(await api.getSession(session.id)).toMatchObject({
+					status: 'cancelled',
+					status_reason: 'payment_timeout'
+				});
+			});
+		});
+
+		describe('the password', () => {
+			it('exists only while the session is active, and is erased afterwards', async () => {
+				const { api, server } = fixture();
+				for (const end of ['client', 'clock']) {
+					const { session } = await fixture().buy();
+					expect(session.password).toMatch(PASSWORD);
+					expect(await sealedOf(session.id)).toEqual(expect.any(String));
+					if (end === 'client') await api.endSession(session.id);
+					else await server.advance(hour);
+					expect(await api.getSession(session.id)).toMatchObject({ password: null });
+					expect(await sealedOf(session.id)).toBeNull();
+				}
+			});
+
+			it('is sealed in the database, in no event, and cannot be moved to another pass', async () => {
+				const { api, sql } = fixture();
+				const [{ session: mine }, { session: theirs }] = [await fixture().buy(), await fixture().buy()];
+				expect(mine.password).not.toBe(theirs.password);
+				const everything: string[] = [];
+				for (const table of ['passes', 'events', 'jobs', 'payments', 'operator_messages']) {
+					everything.push(JSON.stringify(await sql.all(`select * from ${table}`)));
+				}
+				expect(everything.join()).not.toContain(mine.password);
+				expect(everything.join()).not.toContain(mine.password?.replaceAll('-', ''));
+				expect(everything[1]).not.toContain('"password');
+
+				const sealed = String(await sealedOf(theirs.id));
+				await sql.run('update passes set password_sealed = ? where id = ?', sealed, mine.id);
+				await api.refused('500 internal_error', 'GET', `/v1/sessions/${mine.id}`);
+			});
+		});
+
+		describe('the log', () => {
+			const fixture = useFixture({ env: { AIRTILL_LOG_LEVEL: 'debug' } });
+
+			it('contains no keys, passwords or phone numbers at its most verbose', async () => {
+				const { newKey, server, sql } = fixture();
+				const { key, api } = await newKey();
+				const { session } = await fixture().buy();
+				await api.createSession({ phone: session.phone });
+				await sql.run('alter table sessions rename to sessions_gone');
+				await api.refused('500 internal_error', 'POST', '/v1/sessions', {
+					body: { router_id: 3, duration: '1h', payment_method: 'mobile_money', phone: session.phone }
+				});
+				const log = await eventually(
+					'the failure is logged',
+					async () => /sessions/.test(server.stderr()) && server.stderr()
+				);
+				expect(log).not.toContain(key);
+				expect(log).not.toContain(session.password);
+				expect(log).not.toContain(session.phone.slice(4));
+			});
 		});
 	});
 });

@@ -9,9 +9,11 @@ const promisedMs = 500;
 /** Far from the 20 s of a request that waits. */
 const atOnceMs = 5_000;
 
-function expectPrompt(delays: number[], limitMs = promisedMs): void {
+async function expectPrompt(api: Api, delays: number[], limitMs = promisedMs): Promise<void> {
 	delays.sort((a, b) => a - b);
-	expect(delays[Math.floor(delays.length / 2)]).toBeLessThan(limitMs);
+	// What as many answers take now that wait for nothing: the machine may be busy all the time.
+	const { tookMs: usualMs } = await timed(Promise.all(delays.map(() => api.getRouter(1))));
+	expect(delays[Math.floor(delays.length / 2)]).toBeLessThan(limitMs + 2 * usualMs);
 	expect(delays.at(-1)).toBeLessThan(atOnceMs);
 }
 
@@ -40,7 +42,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		async (digits) => {
 			const payments = await Promise.all(Array.from({ length: 4 }, () => start(digits)));
 			const delays = await Promise.all(payments.map((payment) => delayMs(fixture().api, payment)));
-			expectPrompt(delays);
+			await expectPrompt(fixture().api, delays);
 			expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
 		}
 	);
@@ -48,7 +50,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('responds to all who wait for the same payment', async () => {
 		const payment = await start('123');
 		const delays = await Promise.all(Array.from({ length: 10 }, () => delayMs(fixture().api, payment)));
-		expectPrompt(delays);
+		await expectPrompt(fixture().api, delays);
 	});
 
 	it('responds at once when the payment is not pending', async () => {
@@ -99,7 +101,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const delays = await Promise.all(
 				payments.flatMap((payment) => [delayMs(api, payment), delayMs(elsewhere, payment)])
 			);
-			expectPrompt(delays, limitMs);
+			await expectPrompt(api, delays, limitMs);
 		});
 	});
 });

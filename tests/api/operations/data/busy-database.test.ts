@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Api } from '../../../support/api/api.ts';
-import { eventually, useFixture } from '../../../support/server/fixture.ts';
+import { eventually, useFixture, itWithAll } from '../../../support/server/fixture.ts';
 
 /** Answers come within a few milliseconds; this is for busy machines, and still less than the lock is held. */
 const promptMs = 2_500;
@@ -74,7 +74,7 @@ describe('on sqlite, while another program holds the write lock', () => {
 		});
 	});
 
-	it('answers a write with 500 after ten seconds, changes nothing and delays no reads', async () => {
+	itWithAll('answers a write with 500 after ten seconds, changes nothing and delays no reads', async () => {
 		const { api, sql } = fixture();
 		const before = await sql.count('select count(*) from sessions');
 		const free = hold();

@@ -8,7 +8,7 @@ import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { clockOf, connect } from '../../../support/gateways/watch.ts';
 import { browse } from '../../../support/pages/browsing.ts';
 import { buyHourOn } from '../../../support/pages/splash.ts';
-import { BOTH_DATABASES, eventually, useFixture, useNewFixtures } from '../../../support/server/fixture.ts';
+import { DATABASES, eventually, useFixture, useNewFixtures } from '../../../support/server/fixture.ts';
 import { noting } from '../../../support/database/query-plans.ts';
 import { decideReview } from '../../../support/pages/administrator.ts';
 
@@ -17,7 +17,7 @@ const day = 24 * hour;
 const DELETED = '+9990000000';
 const env = { KEEP_NUMBERS_DAYS: '90' };
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useNewFixtures({ database, env });
 
 	/** All sessions are over: they count from their last change. */

@@ -5,7 +5,7 @@ import * as reviews from '#lib/server/billing/reviews.ts';
 import * as jobs from '#lib/server/jobs.ts';
 import * as monitoring from '#lib/server/monitoring.ts';
 import { numberEnding } from '../../../support/api/api.ts';
-import { BOTH_DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
+import { BOTH_DATABASES, DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
 import { useQueryPlans } from '../../../support/database/query-plans.ts';
 import { startServer } from '../../../support/server/server.ts';
 
@@ -27,7 +27,7 @@ it('without METRICS_TOKEN there is no such page, whatever is sent', async () => 
 	}
 });
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database, env: { METRICS_TOKEN } });
 
 	/** Lines by name and labels, as in the text. */

@@ -13,6 +13,7 @@ import {
 	listRecentCalls,
 	stopRequestLog
 } from '#lib/server/developer/request-log.ts';
+import { isAll } from '../../../support/all.ts';
 import { anEntry } from '../../../support/api/request-log.ts';
 import { startPostgres, type TestPostgres } from '../../../support/database/postgres.ts';
 import { eventually, startFixture, type Fixture } from '../../../support/server/fixture.ts';
@@ -49,36 +50,38 @@ describe('a database that cannot take the log', () => {
 		}
 	});
 
-	describe('on postgres', () => {
-		let postgres: TestPostgres;
-		beforeAll(async () => {
-			postgres = await startPostgres();
-		});
-		afterAll(() => postgres.stop());
+	// Starts and kills a PostgreSQL of its own.
+	if (isAll)
+		describe('on postgres', () => {
+			let postgres: TestPostgres;
+			beforeAll(async () => {
+				postgres = await startPostgres();
+			});
+			afterAll(() => postgres.stop());
 
-		it('it is gone: calls are answered as before, and the log says so once', async () => {
-			const fixture = await startFixture({ database: await postgres.createDatabase() });
-			try {
-				const { api } = await fixture.newKey();
-				await api.getRouter(1);
-				await postgres.kill();
-				// Known keys work for five seconds without the database; what needs no query is answered as ever.
-				for (let call = 0; call < 50; call += 1)
-					expect((await api.send('GET', '/v1/nothing')).status).toBe(404);
-				await eventually('it is said', async () => said(fixture).length > 0);
-				await postgres.restart();
-				await eventually(
-					'calls work again',
-					async () => (await api.send('GET', '/v1/routers/1')).status === 200
-				);
-				await eventually('the log is written again', async () => said(fixture).length > 1);
-				expect(said(fixture)).toEqual([
-					'the request log cannot be written; it waits in memory',
-					'the request log is written again'
-				]);
-			} finally {
-				await fixture.stop();
-			}
+			it('it is gone: calls are answered as before, and the log says so once', async () => {
+				const fixture = await startFixture({ database: await postgres.createDatabase() });
+				try {
+					const { api } = await fixture.newKey();
+					await api.getRouter(1);
+					await postgres.kill();
+					// Known keys work for five seconds without the database; what needs no query is answered as ever.
+					for (let call = 0; call < 50; call += 1)
+						expect((await api.send('GET', '/v1/nothing')).status).toBe(404);
+					await eventually('it is said', async () => said(fixture).length > 0);
+					await postgres.restart();
+					await eventually(
+						'calls work again',
+						async () => (await api.send('GET', '/v1/routers/1')).status === 200
+					);
+					await eventually('the log is written again', async () => said(fixture).length > 1);
+					expect(said(fixture)).toEqual([
+						'the request log cannot be written; it waits in memory',
+						'the request log is written again'
+					]);
+				} finally {
+					await fixture.stop();
+				}
+			});
 		});
-	});
 });

@@ -6,7 +6,13 @@ import type { Script } from '../../../simulators/script.ts';
 import { createApi, orderOf, type Payment, type Session } from '../../../support/api/api.ts';
 import { startProxy } from '../../../support/server/proxy.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
-import { eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
+import {
+	eventually,
+	SECRET,
+	startFixture,
+	type Fixture,
+	itWithAll
+} from '../../../support/server/fixture.ts';
 import { OPERATORS } from '../../../torture/operators.ts';
 import { serverNow, untilQuiet } from '../../../torture/time.ts';
 
@@ -236,7 +242,7 @@ describe('two processes on one PostgreSQL', () => {
 		expect(await inState(one, 'submitting')).toBe(1);
 	});
 
-	it('one stops: it is not ready, still answers, and behind a proxy no request fails', async () => {
+	itWithAll('one stops: it is not ready, still answers, and behind a proxy no request fails', async () => {
 		await startSecond();
 		const { key } = await fixture.newKey();
 		const stopping = second.kill('SIGTERM');

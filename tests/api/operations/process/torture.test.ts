@@ -10,7 +10,7 @@ import { isAll } from '../../../support/all.ts';
 import { torture, TORTURED_DATABASES } from '../../../torture/torture.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 
-const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? (isAll ? 25 : 3));
+const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? (isAll ? 25 : 2));
 /** Fixed: another seed with `npm run torture -- --seed N`. */
 const seed = 1;
 const SECONDS_PER_KILL = 12;

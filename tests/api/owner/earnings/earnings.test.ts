@@ -1,8 +1,9 @@
-/** GET /v1/owner/earnings: what counts, the span of time, and what is refused (specification 1.8). */
-import { describe, expect, it } from 'vitest';
+/** Earnings by the API: sums, spans and time zones. */
+import { describe, expect, it, beforeAll } from 'vitest';
 import { addRouter } from '../../../support/pages/owners.ts';
-import { DATABASES, useFixture, runsAllOn } from '../../../support/server/fixture.ts';
-import { addPayment, earningsOf, EMPTY } from './rows.ts';
+import { DATABASES, useFixture, runsAllOn, type NewKey } from '../../../support/server/fixture.ts';
+import { addPayment, earningsOf, EMPTY, together, type Earnings } from './rows.ts';
+import { random } from '../../../support/random.ts';
 
 describe.each(DATABASES)('earnings on %s', (database) => {
 	const fixture = useFixture({ database });
@@ -114,5 +115,231 @@ describe.each(DATABASES)('earnings on %s', (database) => {
 		const path = `/v1/owner/earnings?${query}`;
 		const { errors } = await fixture().owner.refused('400 validation_failed', 'GET', path);
 		expect(errors).toEqual([expect.objectContaining({ in: 'query', pointer: `/${name}`, code })]);
+	});
+});
+
+/** GET /v1/owner/earnings against a sum of payment by payment, in several currencies and time zones (specification 1.8). */
+describe('the report', () => {
+	const minute = 60_000;
+	const hour = 60 * minute;
+	const day = 24 * hour;
+
+	type Period = 'daily' | 'weekly' | 'monthly';
+
+	const isoDate = (instant: number) => new Date(instant).toISOString().slice(0, 10);
+
+	/** [currency, its decimals, zone of reports, first and last day; the clocks change in between] */
+	const REPORTS = [
+		['UGX', 0, 'Africa/Kampala', '2026-01-20', '2026-04-12'],
+		['KES', 2, 'Europe/Berlin', '2026-03-16', '2026-04-12'],
+		['KES', 2, 'America/New_York', '2026-10-20', '2026-11-10']
+	] as const;
+
+	describe.each(DATABASES)('on %s', (database) => {
+		const reports = runsAllOn(database) ? REPORTS : REPORTS.slice(0, 1);
+		describe.each(reports)('earnings in %s with %i decimals by the clocks of %s', (...report) => {
+			const [currency, decimals, timezone, first, last] = report;
+			const fixture = useFixture({ database, env: { CURRENCY: currency, REPORT_TIMEZONE: timezone } });
+			const dates = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' });
+			const dateAt = (instant: number) => dates.format(instant);
+			const major = (minor: bigint) => Number(minor) / 10 ** decimals;
+
+			interface Paid {
+				amount_minor: number;
+				commission_basis_points: number;
+				paid_at: number;
+				refunded_at: number | null;
+			}
+			let owner: NewKey;
+			let booked: Paid[];
+
+			/** First moment of a day, found by looking at the clocks of the zone minute by minute. */
+			function midnight(date: string): number {
+				let instant = Date.parse(`${date}T00:00:00Z`) - 15 * hour;
+				while (dateAt(instant) < date) instant += 15 * minute;
+				expect([dateAt(instant - 1), dateAt(instant)]).toEqual([isoDate(Date.parse(date) - day), date]);
+				return instant;
+			}
+
+			beforeAll(async () => {
+				owner = await fixture().newKey({ role: 'owner' });
+				const stranger = await fixture().newKey({ role: 'owner' });
+				const own = [
+					await addRouter(fixture(), owner.accountId),
+					await addRouter(fixture(), owner.accountId, { disabled_at: 1 })
+				];
+				const foreign = await addRouter(fixture(), stranger.accountId);
+				const next = random(20_261_121);
+				const [from, until] = [Date.parse(first) - 3 * day, Date.parse(last) + 4 * day];
+				booked = [];
+				await together(fixture(), async () => {
+					for (let count = 0; count < 400; count += 1) {
+						const paid: Paid = {
+							amount_minor: 1 + next(next(4) === 0 ? 10 ** 9 : 3000),
+							commission_basis_points: [0, 1, 333, 1000, 1250, 10_000][next(6)] ?? 0,
+							paid_at: from + next((until - from) / 1000) * 1000 + next(1000),
+							refunded_at: null
+						};
+						if (next(5) === 0) paid.refunded_at = paid.paid_at + next(20) * day + next(day);
+						const router = own[next(2)] ?? 0;
+						const kind = next(8);
+						if (kind === 0) {
+							await addPayment(fixture(), foreign, { ...paid, currency });
+						} else if (kind === 1) {
+							// Paid, but it bought nothing: the money goes back and is nobody's earning.
+							const status = paid.refunded_at === null ? 'refund_pending' : 'refunded';
+							await addPayment(fixture(), router, { ...paid, currency, status, applied: 0 });
+						} else if (kind === 2) {
+							const unpaid = { status: ['pending', 'failed', 'expired'][next(3)] ?? '', paid_at: null };
+							await addPayment(fixture(), router, {
+								...paid,
+								currency,
+								...unpaid,
+								refunded_at: null,
+								applied: 0
+							});
+						} else {
+							const status =
+								paid.refunded_at !== null
+									? 'refunded'
+									: (['success', 'refund_pending', 'refund_failed'][next(3)] ?? '');
+							await addPayment(fixture(), router, { ...paid, currency, status });
+							booked.push(paid);
+						}
+					}
+					// What was paid before the installation changed its currency cannot be added up.
+					await addPayment(fixture(), own[0] ?? 0, { currency: 'ZMW', paid_at: Date.parse(first) + day });
+				});
+			});
+
+			/** First day of the bucket that a date lies in. */
+			function startOf(period: Period, date: string): string {
+				if (period === 'daily') return date;
+				if (period === 'monthly') return `${date.slice(0, 7)}-01`;
+				const weekday = (new Date(date).getUTCDay() + 6) % 7;
+				return isoDate(Date.parse(date) - weekday * day);
+			}
+
+			/** The report, made by adding up one payment after the other. */
+			function bruteForce(period: Period, from: string, to: string): Pick<Earnings, 'total' | 'data'> {
+				interface Sums {
+					end: string;
+					sessions: number;
+					gross: bigint;
+					refunds: bigint;
+					fees: bigint;
+				}
+				const none = () => ({ end: '', sessions: 0, gross: 0n, refunds: 0n, fees: 0n });
+				const buckets = new Map<string, Sums>();
+				for (let date = startOf(period, from); ; date = isoDate(Date.parse(date) + day)) {
+					const start = startOf(period, date);
+					if (start > to) break;
+					const sums = buckets.get(start) ?? none();
+					buckets.set(start, { ...sums, end: date });
+				}
+				for (const payment of booked) {
+					const amount = BigInt(payment.amount_minor);
+					const bucket = buckets.get(startOf(period, dateAt(payment.paid_at)));
+					if (bucket) {
+						bucket.sessions += 1;
+						bucket.gross += amount;
+						bucket.fees += (amount * BigInt(payment.commission_basis_points) + 5000n) / 10_000n;
+					}
+					if (payment.refunded_at === null) continue;
+					const back = buckets.get(startOf(period, dateAt(payment.refunded_at)));
+					if (!back) continue;
+					back.refunds += amount;
+					back.fees -= (amount * BigInt(payment.commission_basis_points) + 5000n) / 10_000n;
+				}
+				const figures = ({ sessions, gross, refunds, fees }: Sums) => ({
+					sessions,
+					gross: major(gross),
+					refunds: major(refunds),
+					fees: major(fees),
+					net: major(gross - refunds - fees)
+				});
+				const total = none();
+				for (const bucket of buckets.values()) {
+					total.sessions += bucket.sessions;
+					total.gross += bucket.gross;
+					total.refunds += bucket.refunds;
+					total.fees += bucket.fees;
+				}
+				return {
+					total: figures(total),
+					data: [...buckets].map(([start, sums]) => ({ start, end: sums.end, ...figures(sums) }))
+				};
+			}
+
+			it.each(['daily', 'weekly', 'monthly'] as const)(
+				'%s: equal the sum of the payments, to the minor unit',
+				async (period) => {
+					const expected = bruteForce(period, first, last);
+					const body = await earningsOf(owner.api, `?period=${period}&from=${first}&to=${last}`);
+					expect(body).toEqual({
+						period,
+						currency,
+						timezone,
+						from: expected.data[0]?.start,
+						to: expected.data.at(-1)?.end,
+						...expected
+					});
+					expect(body.total.sessions).toBeGreaterThan(50);
+					expect(body.total.refunds).toBeGreaterThan(0);
+					expect(body.data.every(({ start }) => start.startsWith('20'))).toBe(true);
+				}
+			);
+
+			it.each([first, '2026-03-29', '2026-03-30', '2026-11-01', '2026-11-02'])(
+				'%s begins with its first moment, and the day before ends there',
+				async (date) => {
+					const { accountId, api } = await fixture().newKey({ role: 'owner' });
+					const router = await addRouter(fixture(), accountId);
+					const start = midnight(date);
+					const before = isoDate(Date.parse(date) - day);
+					const paid = { currency, commission_basis_points: 0 };
+					await addPayment(fixture(), router, { ...paid, paid_at: start - 1, amount_minor: 100 });
+					await addPayment(fixture(), router, { ...paid, paid_at: start, amount_minor: 300 });
+					const refund = { ...paid, paid_at: 0, status: 'refunded' };
+					await addPayment(fixture(), router, { ...refund, refunded_at: start - 1, amount_minor: 10 });
+					await addPayment(fixture(), router, { ...refund, refunded_at: start, amount_minor: 30 });
+					const { data } = await earningsOf(api, `?from=${before}&to=${date}`);
+					const figures = (gross: bigint, refunds: bigint) => ({
+						sessions: 1,
+						gross: major(gross),
+						refunds: major(refunds),
+						fees: 0,
+						net: major(gross - refunds)
+					});
+					expect(data).toEqual([
+						{ start: before, end: before, ...figures(100n, 10n) },
+						{ start: date, end: date, ...figures(300n, 30n) }
+					]);
+				}
+			);
+
+			it('without a span are the last 30 days, 12 weeks or 12 months, empty ones included', async () => {
+				const { api } = await fixture().newKey({ role: 'owner' });
+				const today = dateAt(fixture().server.now());
+				for (const [period, count] of [
+					['daily', 30],
+					['weekly', 12],
+					['monthly', 12]
+				] as const) {
+					const body = await earningsOf(api, `?period=${period}`);
+					expect(body).toMatchObject({ period, from: body.data[0]?.start, to: body.data.at(-1)?.end });
+					expect(body.data).toHaveLength(count);
+					expect(body.data.at(-1)?.start).toBe(startOf(period, today));
+					expect(body.total).toEqual(EMPTY);
+					for (const [index, { start, end, ...figures }] of body.data.entries()) {
+						expect(figures).toEqual(EMPTY);
+						expect(startOf(period, end)).toBe(start);
+						const following = body.data[index + 1];
+						if (following) expect(Date.parse(following.start) - Date.parse(end)).toBe(day);
+					}
+				}
+				expect(await earningsOf(api)).toEqual(await earningsOf(api, '?period=daily'));
+			});
+		});
 	});
 });

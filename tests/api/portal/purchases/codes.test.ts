@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
-import { purchaseToken } from '../../../../src/lib/server/platform/ids.ts';
+import { purchaseToken } from '../../../../src/lib/server/platform/secrets.ts';
 import { api, HOUR, newPurchases, purchases, usePurchases } from './in-process.ts';
 import { resumeByCode } from '../../../../src/lib/server/portal/resume.ts';
 import { buyTime, findPurchase } from '../../../../src/lib/server/portal/ordering.ts';

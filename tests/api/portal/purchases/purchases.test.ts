@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiLimited, ApiUnavailable, type ApiClient } from '../../../../src/lib/server/portal/api-client.ts';
 import { numberEnding } from '../../../support/api/api.ts';
 import { DATABASES, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
-import { purchaseToken } from '../../../../src/lib/server/platform/ids.ts';
+import { purchaseToken } from '../../../../src/lib/server/platform/secrets.ts';
 import { api, HOUR, purchases, usePurchases } from './in-process.ts';
 import { readSessions, awaitPurchase } from '../../../../src/lib/server/portal/purchases.ts';
 import {

@@ -6,7 +6,13 @@ import { numberEnding } from '../../../support/api/api.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { createBuyer, isPaid, startRemotePortal } from '../../../support/pages/remote-portal.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
-import { eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
+import {
+	eventually,
+	SECRET,
+	startFixture,
+	type Fixture,
+	itWithAll
+} from '../../../support/server/fixture.ts';
 
 const minute = 60_000;
 /** Calls of one ordinary purchase. */
@@ -103,28 +109,32 @@ describe('a portal of a remote service', () => {
 		expect(calls).toEqual(['GET /v1/routers/{id}']);
 	});
 
-	it('asks seldom while a buyer takes long: with script, and without', async () => {
-		await forget();
-		// The sandbox operator leaves this number without an answer.
-		const { headers } = await buyer.post('/r/3', await buyer.fill(numberEnding('003')));
-		const place = headers.get('location') ?? '';
-		await buyer.page(place);
-		// As the script asks, 20 s at a time, but held shorter: so two of them make 40 s.
-		const asked = await callsDuring(async () => {
-			for (let question = 0; question < 2; question += 1) {
-				expect((await buyer.status(place, 1)).state).toBe('waiting');
-				await advance(20_000);
-			}
-		});
-		expect(asked.length).toBeLessThanOrEqual(6);
-		const loaded = await callsDuring(async () => {
-			const { text } = await buyer.page(`${place}?held`);
-			const { seconds } = buyer.refresh(text);
-			expect(seconds).toBeGreaterThanOrEqual(3);
-		});
-		// One of these pages is held for 10 s and shown for 3 s or more: at most five a minute.
-		expect(loaded.length).toBeLessThanOrEqual(4);
-	}, 90_000);
+	itWithAll(
+		'asks seldom while a buyer takes long: with script, and without',
+		async () => {
+			await forget();
+			// The sandbox operator leaves this number without an answer.
+			const { headers } = await buyer.post('/r/3', await buyer.fill(numberEnding('003')));
+			const place = headers.get('location') ?? '';
+			await buyer.page(place);
+			// As the script asks, 20 s at a time, but held shorter: so two of them make 40 s.
+			const asked = await callsDuring(async () => {
+				for (let question = 0; question < 2; question += 1) {
+					expect((await buyer.status(place, 1)).state).toBe('waiting');
+					await advance(20_000);
+				}
+			});
+			expect(asked.length).toBeLessThanOrEqual(6);
+			const loaded = await callsDuring(async () => {
+				const { text } = await buyer.page(`${place}?held`);
+				const { seconds } = buyer.refresh(text);
+				expect(seconds).toBeGreaterThanOrEqual(3);
+			});
+			// One of these pages is held for 10 s and shown for 3 s or more: at most five a minute.
+			expect(loaded.length).toBeLessThanOrEqual(4);
+		},
+		90_000
+	);
 
 	it('shows a price that has changed, though it knew the router a moment ago', async () => {
 		const form = await buyer.fill(numberEnding('123'));

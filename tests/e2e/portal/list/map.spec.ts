@@ -69,28 +69,40 @@ test.describe('the ground', () => {
 			expect(new Set(ranges)).toEqual(new Set([206]));
 			expect([...hosts]).toEqual([new URL(server.url).host]);
 			expect(complaints).toEqual([]);
-
-			// Where the streets end, coasts go on.
-			await page.goto(`${server.url}/?lat=0.3476&lon=32.5825`);
-			await expect.poll(() => coloursOf(page, '.leaflet-coast-pane canvas')).toBeGreaterThan(1);
 		} finally {
 			await server.stop();
 		}
 	});
 
-	test('without a file is coasts, borders and names in the language of the page', async ({
+	test('without a file is prices, rings with their distance, and the neighbourhoods of the addresses', async ({
 		page,
 		portal
 	}) => {
 		const { complaints } = await open(page, `${portal.url}/fr`);
-		const canvas = '.leaflet-coast-pane canvas';
-		// Close by there is a grid on land, farther away water and borders, too.
-		await expect.poll(() => coloursOf(page, canvas)).toBeGreaterThan(1);
-		await zoomOut(page, 8);
-		await expect(mapOf(page).locator('.country', { hasText: 'Tanzanie' })).toBeVisible();
-		await expect.poll(() => coloursOf(page, canvas)).toBeGreaterThan(2);
-		await expect(mapOf(page)).toContainText('Natural Earth');
+		const map = mapOf(page);
+		await expect(map.locator('.mark > .price.listed').first()).toHaveText(/^\d+/);
+		await expect(map.locator('.ring-text').first()).toHaveText(/^[\d,]+\s?k?m$/);
+		await expect(map.locator('.neighbourhood bdi', { hasText: 'Naguru Hill' })).toBeVisible();
+		const name = map.locator('.mark .name').first();
+		await expect(name).toBeHidden();
+		for (let time = 0; time < 4; time += 1) await page.locator('.leaflet-control-zoom-in').click();
+		await expect(map).toHaveClass(/ named/);
 		expect(complaints).toEqual([]);
+	});
+
+	test('goes on across the 180th meridian, with its marks', async ({ page }) => {
+		const server = await startServer();
+		try {
+			await importRouters(server, 4, { lat: -16.9, lon: 179.999 }, 0.008, 'Waiyevo, Taveuni');
+			await open(page, `${server.url}/?lat=-16.9&lon=179.999`);
+			const map = mapOf(page);
+			await expect(map.locator('.mark > .price')).toHaveCount(4);
+			for (const mark of await map.locator('.mark > .price').all()) await expect(mark).toBeInViewport();
+			await expect(map.locator('.leaflet-control-scale-line')).toHaveText(/^\d+ k?m$/);
+			await expect(map.locator('.neighbourhood bdi', { hasText: 'Waiyevo' })).toBeVisible();
+		} finally {
+			await server.stop();
+		}
 	});
 
 	test('is in no first answer: the page can be read and used before anything of the map comes', async ({
@@ -98,8 +110,8 @@ test.describe('the ground', () => {
 		portal
 	}) => {
 		const html = await (await fetch(portal.url)).text();
-		expect(html).not.toMatch(/leaflet|RouterMap|\.cluster/i);
-		await page.route(/basemap|world\.|leaflet/i, (route) => route.abort());
+		expect(html).not.toMatch(/leaflet|RouterMap|\.leaf\b/i);
+		await page.route(/basemap|leaflet/i, (route) => route.abort());
 		await page.goto(portal.url);
 		await expect(
 			page.getByRole('list', { name: 'Where to buy' }).getByRole('listitem').first()
@@ -107,21 +119,15 @@ test.describe('the ground', () => {
 	});
 });
 
-test('thousands of places lie in groups that a keyboard opens, and the pins keep the numbers of the list', async ({
-	page,
-	crowd
-}) => {
+test('thousands of places lie in groups that a keyboard opens', async ({ page, crowd }) => {
 	await open(page, crowd.url);
 	const map = mapOf(page);
-	await expect(map.locator('.pin')).not.toHaveCount(0);
 	await zoomOut(page, 4);
-	// The list's own twelve are not among them.
-	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(CROWD - 12);
+	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(CROWD);
 	expect(await map.locator('.mark').count()).toBeLessThan(150);
 
 	const group = map.getByRole('button', { name: /^[\d,]+ places$/ }).first();
 	await group.focus();
-	await expect(map.locator('.leaflet-tooltip')).toContainText(/places/);
 	await page.keyboard.press('Enter');
 	await expect(
 		page.getByRole('status').filter({ hasText: /^Places on this part of the map: [\d,]+$/ })
@@ -131,19 +137,45 @@ test('thousands of places lie in groups that a keyboard opens, and the pins keep
 	expect(await findings(page, {}, '#map')).toEqual([]);
 });
 
-test('list and map stay in step', async ({ page, crowd }) => {
+test('a price on the map opens a card with the way to buy, and Escape leads back to it', async ({
+	page,
+	portal
+}) => {
+	await open(page, portal.url);
+	const mark = mapOf(page).getByRole('button', { name: /^Naguru/ });
+	await mark.click();
+	const card = page.getByRole('region', { name: /^Naguru/ });
+	await expect(card).toContainText(/UGX\s500 an hour · [\d.]+\skm/);
+	await expect(card.getByRole('link', { name: 'Buy' })).toBeFocused();
+	expect(await findings(page, {}, '#map')).toEqual([]);
+	await page.keyboard.press('Escape');
+	await expect(card).toHaveCount(0);
+	await expect(mark).toBeFocused();
+	await mark.press('Enter');
+	await page.keyboard.press('Enter');
+	await expect(page).toHaveURL(/\/r\/\d+$/);
+});
+
+test('on a phone the map opens above the list when it is asked for, and no sooner', async ({
+	page,
+	portal
+}) => {
+	await page.setViewportSize({ width: 360, height: 640 });
+	await page.goto(portal.url);
+	await expect(page.locator('#map')).toBeHidden();
+	await page.getByRole('link', { name: 'See the map' }).click();
+	await expect(mapOf(page)).toBeInViewport();
+	await page.getByRole('link', { name: 'Back to the list' }).click();
+	await expect(page.locator('#map')).toBeHidden();
+	await expect(page.getByRole('heading', { name: 'Where to buy' })).toBeInViewport();
+});
+
+test('a row of the list stands out on the map, and a moved map searches there', async ({ page, crowd }) => {
 	await open(page, crowd.url);
 	const map = mapOf(page);
 	const list = page.getByRole('list', { name: 'Where to buy' });
-	const pin = map.locator('.pin').last();
-	const number = await pin.innerText();
-	await pin.click();
-	await expect(list.locator('li.marked .dot')).toHaveText(number);
-	await list
-		.getByRole('listitem')
-		.nth(Number(number) - 1)
-		.hover();
-	await expect(map.locator('.pin.marked')).toHaveText(number);
+	await list.getByRole('listitem').first().hover();
+	await expect(map.locator('.mark > .marked')).toHaveCount(1);
 
 	const first = await list.getByRole('listitem').first().innerText();
 	await expect(page.getByRole('button', { name: 'Search here' })).toHaveCount(0);
@@ -163,13 +195,13 @@ test('thousands of places make the map hardly slower than none', async ({ page, 
 	test.slow();
 	// Far from every place.
 	await open(page, `${crowd.url}/?lat=10&lon=-140`);
-	await expect(page.locator('.leaflet-coast-pane canvas')).toBeAttached();
+	await expect(page.locator('.leaflet-overlay-pane .ring')).not.toHaveCount(0);
 	const empty = await pullAbout(page, mapOf(page));
 
 	await open(page, crowd.url);
 	const map = mapOf(page);
 	await zoomOut(page, 4);
-	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(CROWD - 12);
+	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(CROWD);
 	const crowded = await pullAbout(page, map);
 	console.log(
 		`frames while pulling: empty ${JSON.stringify(empty)}, ${CROWD} places ${JSON.stringify(crowded)}`
@@ -198,5 +230,5 @@ test('nothing moves by itself for those who want less motion, and a map is left 
 test('a page that is written from right to left has the controls on its side', async ({ page, portal }) => {
 	await open(page, `${portal.url}/ar`);
 	await expect(page.locator('.leaflet-right .leaflet-control-zoom')).toBeVisible();
-	await expect(page.locator('.leaflet-left .leaflet-control-attribution')).toBeVisible();
+	await expect(page.locator('.leaflet-right .leaflet-control-scale')).toBeVisible();
 });

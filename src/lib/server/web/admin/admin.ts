@@ -2,7 +2,7 @@ import { error, type RequestEvent } from '@sveltejs/kit';
 import { MAX_REASON } from '#lib/domain/help.ts';
 import { accountActor, accountIdOf } from '../../audit.ts';
 import { noteOf, type Fields } from '../form.ts';
-import { logSecurity } from '#lib/server/http/security-log.ts';
+import { logSecurity } from '#lib/server/http/client-address.ts';
 import { SIGN_IN_PATH, signedIn, type Visitor } from '../sign-in/sign-in.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 

@@ -1,5 +1,5 @@
 import { normaliseMac } from '#lib/domain/address.ts';
-import { readBody } from '#lib/server/http/read-body.ts';
+import { readBody } from '#lib/server/http/requests.ts';
 import { openndsLimits } from '#lib/server/gateways/held-limits.ts';
 import { answerGateway, authenticateGateway, empty, type GatewayEvent } from './gateway-request.ts';
 

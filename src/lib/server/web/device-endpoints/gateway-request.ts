@@ -1,8 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { limitAddress } from '#lib/server/api/middleware.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { networkOf } from '#lib/server/http/client-address.ts';
-import { logSecurity } from '#lib/server/http/security-log.ts';
+import { logSecurity, networkOf } from '#lib/server/http/client-address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import { isProblem } from '#lib/server/platform/errors.ts';
 

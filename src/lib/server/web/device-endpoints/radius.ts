@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_BODY_BYTES, readBody } from '#lib/server/http/read-body.ts';
+import { MAX_BODY_BYTES, readBody } from '#lib/server/http/requests.ts';
 import type { LoginAnswer } from '#lib/server/access/access.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { radiusText, reportShape } from '#lib/server/access/radius/report.ts';

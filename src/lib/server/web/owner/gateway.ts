@@ -20,7 +20,7 @@ import { type OwnerVisitor, authorOf, routerForm } from './owner.ts';
 import { mayDo } from './roles.ts';
 import { routerSteps } from './router.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
-import { randomCharacters } from '../../platform/ids.ts';
+import { randomCharacters } from '../../platform/secrets.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
 

@@ -1,6 +1,6 @@
 import { endSessionForOwner } from '#lib/server/billing/sessions.ts';
 import { giveExtraTime } from '#lib/server/billing/extra-time.ts';
-import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
 import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
 import {
 	EXTRA_TIMES,

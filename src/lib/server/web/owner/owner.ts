@@ -6,7 +6,7 @@ import type { Account } from '../../accounts/accounts.ts';
 import { attempt, Refused } from '../../platform/errors.ts';
 import { type OwnedRouter, readOwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
-import { logSecurity } from '#lib/server/http/security-log.ts';
+import { logSecurity } from '#lib/server/http/client-address.ts';
 import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
 import { mayDo, rolesOf, type OwnerRole } from './roles.ts';
 import { findAccount } from '../../accounts/accounts.ts';

@@ -17,7 +17,7 @@ import { type Fields, readFields } from '../form.ts';
 import { type OwnerVisitor, authorOf } from './owner.ts';
 import { NEW_HOURLY_MAX, formatDuration } from '#lib/domain/time.ts';
 import { type AmountFault, currencyName, formatReadings, readAmount, toMajor } from '#lib/domain/money.ts';
-import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
 import {
 	MAX_UNCONNECTED_ROUTERS,
 	changeRouterFields,

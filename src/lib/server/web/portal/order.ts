@@ -1,5 +1,5 @@
 import { formatDuration } from '#lib/domain/time.ts';
-import { FIRST_PROMPTS } from '#lib/server/http/redirected-device.ts';
+import { FIRST_PROMPTS, networkOf } from '#lib/server/http/client-address.ts';
 import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import {
 	type EarlierOrder,
@@ -42,7 +42,7 @@ import {
 	readForm,
 	withCaptiveSession
 } from './pages.ts';
-import { purchaseToken } from '#lib/server/platform/ids.ts';
+import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { endsByItself } from '#lib/domain/wifi.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
@@ -50,7 +50,6 @@ import { momentText } from '#lib/format/words.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { link } from '#lib/i18n/current.ts';
 import { formatMoney } from '#lib/domain/money.ts';
-import { networkOf } from '#lib/server/http/client-address.ts';
 
 /**
  * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen

@@ -1,8 +1,7 @@
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Position } from '#lib/domain/geo.ts';
-import { MAX_QUERY_LENGTH, parsePosition } from '#lib/map/location-query.ts';
-import { positionOf } from '#lib/map/position.ts';
+import { MAX_QUERY_LENGTH, parsePosition, positionOf } from '#lib/map/position.ts';
 
 /** A search of the list from the address. Invalid values are explained, not refused. */
 export interface Search {

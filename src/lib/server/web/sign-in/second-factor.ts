@@ -4,7 +4,7 @@ import { PENDING, readTypedCode, type Auth } from '../../authentication/sign-in.
 import { sha256 } from '../../platform/secrets.ts';
 import { qrSvg } from '../../portal/wifi-qr-svg.ts';
 import { readFields } from '../form.ts';
-import { logSecurity } from '#lib/server/http/security-log.ts';
+import { logSecurity } from '#lib/server/http/client-address.ts';
 import { attemptSucceeded, tooOften, tooSoon, tryInTurn } from './sign-in-limits.ts';
 import {
 	accepted,

@@ -8,7 +8,7 @@ import type { Account } from '../../accounts/accounts.ts';
 import { guessProblem } from '../../authentication/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../authentication/sign-in.ts';
 import { readFields } from '../form.ts';
-import { logSecurity } from '#lib/server/http/security-log.ts';
+import { logSecurity } from '#lib/server/http/client-address.ts';
 import { unsentForm } from './unsent-form.ts';
 import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
 import { findAccountByEmail } from '../../accounts/accounts.ts';

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { MAX_BODY_BYTES } from '#lib/server/http/read-body.ts';
+import { MAX_BODY_BYTES } from '#lib/server/http/requests.ts';
 
 /** The entries of a form that was sent after the sign-in session had ended. */
 export interface UnsentForm {

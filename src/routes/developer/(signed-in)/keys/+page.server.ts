@@ -2,7 +2,7 @@ import { error, redirect } from '@sveltejs/kit';
 import { requireDeveloper } from '#lib/server/web/developer.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
-import { logSecurity } from '#lib/server/http/security-log.ts';
+import { logSecurity } from '#lib/server/http/client-address.ts';
 import type { Actions, PageServerLoad } from './$types';
 import {
 	revokeOwnKey,

@@ -33,7 +33,7 @@ import {
 	readForm
 } from '#lib/server/web/portal/pages.ts';
 import type { Actions, PageServerLoad } from './$types';
-import { purchaseToken } from '#lib/server/platform/ids.ts';
+import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { fail, redirect } from '@sveltejs/kit';
 import { OrderedBefore, extendPurchase } from '#lib/server/portal/ordering.ts';
 import { link } from '#lib/i18n/current.ts';

@@ -1,5 +1,5 @@
 import { receiveCallback } from '#lib/server/billing/callbacks.ts';
-import { readBody } from '#lib/server/http/read-body.ts';
+import { readBody } from '#lib/server/http/requests.ts';
 import { textOf } from '#lib/server/platform/http-client.ts';
 import type { RequestHandler } from './$types';
 import { Refused } from '#lib/server/platform/errors.ts';

@@ -5,7 +5,7 @@ import { createKey, createFormToken, listKeyChoices } from '#lib/server/develope
 import { Refused } from '#lib/server/platform/errors.ts';
 import { requireDeveloper } from '#lib/server/web/developer.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { logSecurity } from '#lib/server/http/security-log.ts';
+import { logSecurity } from '#lib/server/http/client-address.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const LIFETIMES = [

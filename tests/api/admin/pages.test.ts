@@ -1,0 +1,146 @@
+/** The pages of administrators: who sees them, and what the first one says. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { browse, fieldValue, signInAs, type Browsing } from '../../support/pages/browsing.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { registerRadius } from '../../support/gateways/gateways.ts';
+import { cli } from '../../support/server/cli.ts';
+
+const routes = fileURLToPath(new URL('../../../src/routes/admin/(signed-in)', import.meta.url));
+
+/** By folder: an address of the page, and its form actions ('' for the only one). */
+const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly string[]]>> = {
+	'': ['/admin'],
+	'[...unknown]': ['/admin/nothing/here'],
+	accounts: ['/admin/accounts'],
+	'accounts/[id]': [
+		'/admin/accounts/3',
+		['invite', 'links', 'factor', 'suspend', 'restore', 'role', 'plan', 'view', 'stop']
+	],
+	'accounts/new': ['/admin/accounts/new', ['']],
+	audit: ['/admin/audit'],
+	'audit/export': ['/admin/audit/export'],
+	reviews: ['/admin/reviews', ['']],
+	'reviews/[id]': ['/admin/reviews/1', ['']],
+	routers: ['/admin/routers'],
+	'routers/import': ['/admin/routers/import', ['']],
+	'routers/[id]': ['/admin/routers/1', ['price', 'disable', 'enable', 'confirm', 'withdraw', 'points']]
+};
+
+const PAGES = Object.values(PLACES).map(([page]) => page);
+const ACTIONS = Object.values(PLACES).flatMap(([page, actions = []]) =>
+	actions.map((name) => (name === '' ? page : `${page}?/${name}`))
+);
+
+const sourceOf = (folder: string) =>
+	['+page.server.ts', '+server.ts']
+		.filter((name) => readdirSync(path.join(routes, folder)).includes(name))
+		.map((name) => readFileSync(path.join(routes, folder, name), 'utf8'))
+		.join('');
+
+it('are all listed here, and each load and action of them asks who calls', () => {
+	const folders = readdirSync(routes, { recursive: true, withFileTypes: true })
+		.filter(({ name }) => ['+page.svelte', '+page.server.ts', '+server.ts'].includes(name))
+		.map(({ parentPath }) => path.relative(routes, parentPath));
+	expect([...new Set(folders)].sort()).toEqual(Object.keys(PLACES).sort());
+	for (const [folder, [, actions = []]] of Object.entries(PLACES)) {
+		const source = sourceOf(folder);
+		const written = /^export const actions\b.*?^\}|^export const actions\b.*$/ms.exec(source)?.[0] ?? '';
+		const named = [...written.matchAll(/^\t(\w+): |\{ (default): /gm)].map(([, name, only]) => name ?? only);
+		expect(named, folder).toEqual(actions.map((name) => name || 'default'));
+		const asking = source.match(/\b(admin(Page|Form)|accountForm|routerForm)\(/g) ?? [];
+		expect(asking.length, folder).toBe(1 + actions.length);
+	}
+});
+
+describe('pages of administrators', () => {
+	const fixture = useFixture({ database: DATABASES[0] });
+	let entries: number;
+	beforeAll(async () => {
+		await fixture().sql.run(
+			`insert into reviews (id, subject, reason, opened_at) values (1, 'mtn transaction', 'statement_unknown', 1)`
+		);
+		entries = await fixture().sql.count('select count(*) from audit_log');
+	});
+
+	/** Fields of all forms, so that only the caller is wrong. */
+	const FIELDS = {
+		...{ decision: 'dismiss', note: 'mine' },
+		...{ email: 'new@refusals.example', role: 'admin', plan: 'enterprise' }
+	};
+
+	async function expectRefused(person: Browsing): Promise<void> {
+		for (const page of PAGES) expect((await person.get(page)).status, page).toBe(403);
+		for (const action of ACTIONS) {
+			expect((await person.post(action, FIELDS)).status, action).toBe(403);
+		}
+		expect(await fixture().sql.count('select count(*) from audit_log')).toBe(entries);
+	}
+
+	it('lead to the sign-in page, and back', async () => {
+		const person = browse(fixture().server.url);
+		for (const page of PAGES) {
+			expect((await person.get(page)).path).toBe(`/developer/sign-in?next=${encodeURIComponent(page)}`);
+		}
+		for (const action of ACTIONS) {
+			const page = await person.post(action, FIELDS);
+			expect([action, page.status, fieldValue(page, 'note')]).toEqual([action, 401, FIELDS.note]);
+			expect(page.html).toContain('href="/developer/sign-in?next=%2Fadmin"');
+			expect((await person.post(action)).path, action).toBe('/developer/sign-in?next=%2Fadmin');
+		}
+		expect(await fixture().sql.count('select count(*) from audit_log')).toBe(entries);
+		const admin = await signInAs(fixture().server, 'admin');
+		expect((await admin.get('/developer/sign-in?next=%2Fadmin%2Freviews')).path).toBe('/admin/reviews');
+		const search = '/admin/audit?actor=ann%40example.org&from=2026-11-01';
+		expect((await admin.get(`/developer/sign-in?next=${encodeURIComponent(search)}`)).path).toBe(search);
+		const out = await admin.post('/developer/sign-out?next=/admin');
+		expect(out.path).toBe('/developer/sign-in?next=/admin');
+		expect(fieldValue(out, 'next')).toBe('/admin');
+		const foreign = await admin.get('/developer/sign-in?next=https%3A%2F%2Felsewhere.example');
+		expect(fieldValue(foreign, 'next')).toBe('/developer/keys');
+	});
+
+	it('have one button to sign out, also where there is nothing', async () => {
+		const admin = await signInAs(fixture().server, 'admin');
+		for (const page of ['/admin/reviews', '/admin/reviews/999', '/admin/nothing/here']) {
+			expect((await admin.get(page)).html.match(/action="[^"]*\/sign-out\?next=\/admin"/g)).toHaveLength(1);
+		}
+		expect((await admin.get('/developer/account')).text).toContain('Docs Administration');
+	});
+
+	it.each(['app', 'owner'] as const)('are refused to the role %s, and so are actions', async (role) => {
+		await expectRefused(await signInAs(fixture().server, role));
+	});
+
+	it('are refused to an administrator whose account is suspended', async () => {
+		const admin = await signInAs(fixture().server, 'admin');
+		await fixture().sql.run(`update accounts set status = 'suspended' where email = 'admin@airtill.example'`);
+		await expectRefused(admin);
+		expect((await admin.get('/admin')).text).toContain('Your account is suspended.');
+		await fixture().sql.run(`update accounts set status = 'active' where email = 'admin@airtill.example'`);
+	});
+});
+
+/** The administrator's overview shows what `airtill doctor` finds in stored data, and what to do. */
+describe('the overview', () => {
+	describe('the checks of the overview', () => {
+		const fixture = useFixture({ database: DATABASES[0] });
+
+		it('are those of doctor, with what to do', async () => {
+			const { server, sql } = fixture();
+			const admin = await signInAs(server, 'admin');
+			const kind = { kind: 'hostapd', access: 'wpa_personal_per_client', router: 3 } as const;
+			const { name } = await registerRadius(fixture(), kind);
+			await sql.run(`update gateways set trouble = 'It refused our key.' where name = ?`, name);
+			const finding = `${name}, last attempt: It refused our key`;
+			const advice = 'Airtill tries again automatically';
+			expect((await cli(['doctor'], server)).stdout).toContain(`warn gateways: ${finding} - ${advice}`);
+			const { text } = await admin.get('/admin');
+			expect(text).toContain(`gateways ${finding} What to do: ${advice}`);
+			expect(text).toMatch(/\d+ checks passed/);
+			expect(text).toContain('GiB free for');
+		});
+	});
+});
