@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ShownBrand } from '#lib/branding/brand.ts';
+import type { KioskScreen } from '#lib/kiosk/idle.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { RedirectedDevice } from '#lib/server/http/client-address.ts';
 import type { OwnerVisitor } from '#lib/server/web/owner/owner.ts';
@@ -18,12 +19,8 @@ declare global {
 			brand?: ShownBrand | null;
 			/** Path to keep for this page, if it differs from the requested one. */
 			ownPath?: string;
-			/** The page fills the window, without the site's header and footer. */
-			bare?: boolean;
-		}
-		interface PageState {
-			/** The history entry before a kiosk page, which keeps Back inside the kiosk. */
-			kiosk?: true;
+			/** The page is on the screen of a kiosk. */
+			kiosk?: KioskScreen | null;
 		}
 		interface Platform {
 			req: IncomingMessage;

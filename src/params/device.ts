@@ -1,4 +1,4 @@
 import type { ParamMatcher } from '@sveltejs/kit';
 
-/** `deviceName` in captive-sessions/record.ts. */
-export const match: ParamMatcher = (name) => /^[0-9a-f]{24}$/.test(name);
+/** The name of a device behind a gateway (captive-sessions.ts), or the word for a kiosk (web/portal/pages.ts). */
+export const match: ParamMatcher = (name) => /^([0-9a-f]{24}|kiosk)$/.test(name);

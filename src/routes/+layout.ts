@@ -1,2 +1,2 @@
-/** Pages are HTML with one small script (lib/enhance). Hydrated pages, such as the kiosk, turn this on. */
+/** Pages are HTML with one small script (lib/enhance). A hydrated page, such as the API console, turns this on. */
 export const csr = false;

@@ -34,7 +34,9 @@ export function countDown(): void {
 function countUp(element: HTMLElement): void {
 	const { seconds, limitSeconds, text } = settingsOf<WaitSettings>(element, 'wait');
 	const start = Date.now() - seconds * 1000;
-	setInterval(() => {
+	const timer = setInterval(() => {
+		// A kiosk has replaced the page.
+		if (!element.isConnected) return clearInterval(timer);
 		const waited = Math.min(limitSeconds, (Date.now() - start) / 1000);
 		element.textContent = fill(text, stopwatch(waited));
 	}, TICK_MS);
@@ -48,6 +50,7 @@ function run(element: HTMLElement): void {
 	// Measures elapsed time with the phone's clock, which includes sleep; its time of day may be wrong.
 	const start = Date.now();
 	const show = () => {
+		if (!element.isConnected) return clearInterval(timer);
 		const left = Math.max(0, remainingSeconds - Math.max(0, (Date.now() - start) / 1000));
 		const time = timeLeft(left, words);
 		const sentence = fill(text, time);

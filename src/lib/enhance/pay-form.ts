@@ -59,7 +59,7 @@ function showTotal(form: HTMLFormElement, settings: PayFormSettings): void {
 	}
 	const prices = form.querySelector<HTMLElement>('.prices');
 	if (prices) prices.hidden = true;
-	const button = form.querySelector('button');
+	const button = form.querySelector('button:not([type=button])');
 	if (button && !button.hasAttribute('aria-disabled')) {
 		button.textContent = money ? fill(settings.payMoney, money.replace(' ', '\u00a0')) : settings.pay;
 	}

@@ -32,8 +32,8 @@ export interface PayEntry {
 export interface EarlierNotice {
 	title: string;
 	texts: string[];
-	/** Opens the earlier order, or asks for its code. */
-	href: string;
+	/** Opens the earlier order, or asks for its code; null at a kiosk, which asks for none. */
+	href: string | null;
 	link: string;
 	/** Label of the button that pays all the same. */
 	button: string;
@@ -71,7 +71,7 @@ export interface PayAgain {
 	/** Why other methods are missing; null if none are. */
 	note: string | null;
 	paymentMethod: string;
-	/** As the payer types it; at a kiosk with its middle hidden. */
+	/** As the payer types it. */
 	phone: string;
 }
 

@@ -10,8 +10,6 @@ import { all, fill, settingsOf } from '../enhance/dom.ts';
 
 interface Watch {
 	url: string;
-	/** Sent with each request if the address does not name the purchase. */
-	body?: () => FormData;
 	state: string;
 	/** The state cannot change without the buyer: poll only when the page becomes visible again. */
 	rests?: boolean;
@@ -43,11 +41,10 @@ export const backoffMs = (attempt: number): number =>
 type PollResult = { as: 'gone' } | { as: 'busy'; seconds: number } | { as: 'state'; state: unknown };
 
 /** Asks once. @throws if the service does not answer, or `signal` aborts */
-async function askState({ url, body }: Watch, waitSeconds: number, signal: AbortSignal): Promise<PollResult> {
+async function askState({ url }: Watch, waitSeconds: number, signal: AbortSignal): Promise<PollResult> {
 	const response = await fetch(`${url}${url.includes('?') ? '&' : '?'}wait=${waitSeconds}`, {
 		signal,
-		cache: 'no-store',
-		...(body ? { method: 'POST', body: body() } : {})
+		cache: 'no-store'
 	});
 	if (response.status === 404) return { as: 'gone' };
 	const seconds = Number(response.headers.get('retry-after') ?? 0);
@@ -70,7 +67,7 @@ interface Polling {
 }
 
 /** Starts polling. Returns the function that stops it. */
-export function watchPurchase(watch: Watch): () => void {
+function watchPurchase(watch: Watch): () => void {
 	const polling: Polling = {
 		...{ watch, attempt: 0, cuts: 0, plainOnce: false, seenAt: Date.now(), timer: undefined, running: null },
 		stop() {
@@ -169,19 +166,27 @@ export interface PollSettings {
 	rests: boolean;
 }
 
-/**
- * `data-poll`: reloads the page of a purchase when its state changes. Shows `data-poll-busy` and
- * `data-poll-offline` while the service is busy or unavailable, and `data-hint-after` after its seconds.
- */
+/** Reloads the page of a purchase when its state changes. */
 export function pollPage(): void {
-	const [element] = all('[data-poll]');
-	if (!element) return;
-	const { state, holds, rests } = settingsOf<PollSettings>(element, 'poll');
-	const busy = element.querySelector<HTMLElement>('[data-poll-busy]');
-	const offline = element.querySelector<HTMLElement>('[data-poll-offline]');
 	/** The browser came back from a sign-in, or is behind a gateway of another router: only the address says so. */
 	const kept = /[?&](online|elsewhere)\b/.exec(location.search)?.[1];
 	const query = kept ? `?${kept}` : '';
+	// A full navigation: mini-browsers check for internet access only after one.
+	followPurchase(location.pathname, query, (to) => location.replace(to));
+}
+
+/**
+ * `data-poll`: follows the purchase of the page. Shows `data-poll-busy` and `data-poll-offline` while the service is busy or
+ * unavailable, and `data-hint-after` after its seconds.
+ * @param onNews called with the address to open when the state has changed
+ * @returns the function that ends it
+ */
+export function followPurchase(path: string, query: string, onNews: (address: string) => void): () => void {
+	const [element] = all('[data-poll]');
+	if (!element) return () => {};
+	const { state, holds, rests } = settingsOf<PollSettings>(element, 'poll');
+	const busy = element.querySelector<HTMLElement>('[data-poll-busy]');
+	const offline = element.querySelector<HTMLElement>('[data-poll-offline]');
 	const busyText = busy?.textContent ?? '';
 	const showBusy = (seconds: number | null) => {
 		if (!busy) return;
@@ -191,10 +196,9 @@ export function pollPage(): void {
 	const watch = (options: { holds: boolean; rests: boolean }) =>
 		watchPurchase({
 			...options,
-			url: `${location.pathname}/status${query}`,
+			url: `${path}/status${query}`,
 			state,
-			// A full navigation: mini-browsers check for internet access only after one.
-			onNews: () => location.replace(location.pathname + query),
+			onNews: () => onNews(path + query),
 			onLink: (works) => {
 				if (offline) offline.hidden = works;
 				showBusy(null);
@@ -202,11 +206,16 @@ export function pollPage(): void {
 			onBusy: showBusy
 		});
 	let stop = watch({ holds, rests });
-	addEventListener(TIME_OVER, () => {
+	const isOver = () => {
 		stop();
 		stop = watch({ holds: false, rests: false });
-	});
+	};
+	addEventListener(TIME_OVER, isOver);
 	for (const hint of all('[data-hint-after]')) {
 		setTimeout(() => (hint.hidden = false), Number(hint.dataset['hintAfter']) * 1000);
 	}
+	return () => {
+		removeEventListener(TIME_OVER, isOver);
+		stop();
+	};
 }

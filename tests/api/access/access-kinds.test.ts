@@ -88,11 +88,11 @@ describe('the buyer’s pages', () => {
 		expect(page.text).toContain('Wi‑Fi password, the same for all guests rubaga-guests');
 		const person = browse(fixture().server.url);
 		const asks = 'This Wi‑Fi also needs a password that we do not have. Ask the venue for it before you pay.';
-		for (const path of [`/r/${WPA_LOGIN}`, `/kiosk/${WPA_LOGIN}/availability`])
+		for (const path of [`/r/${WPA_LOGIN}`, `/kiosk/${WPA_LOGIN}`])
 			expect((await person.get(path)).html).not.toContain(asks);
 		expect(await access(String(WPA_LOGIN), '--no-network-password')).toMatchObject({ code: 0, stderr: '' });
 		expect((await person.get(`/r/${WPA_LOGIN}`)).text).toContain(asks);
-		expect((await person.get(`/kiosk/${WPA_LOGIN}/availability`)).html).toContain(asks);
+		expect((await person.get(`/kiosk/${WPA_LOGIN}`)).html).toContain(asks);
 		expect(await fixture().api.getRouter(WPA_LOGIN)).toMatchObject({ network_password_provided: false });
 		const { page: without } = await paidPage(WPA_LOGIN);
 		expect(without.text).toContain('Ask the venue for the Wi‑Fi password of RubagaView and connect');

@@ -73,7 +73,7 @@ describe('routers for the map', () => {
 			expect((await fetch(url + path, from('192.0.2.2'))).status).toBe(200);
 		}
 		for (let at = 0; at < 20; at += 1) {
-			for (const path of ['/r/3', '/kiosk/3/availability']) {
+			for (const path of ['/r/3', '/kiosk/3']) {
 				expect((await fetch(url + path, from('192.0.2.1'))).status).toBe(200);
 			}
 		}

@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import jsQR from 'jsqr';
 import { readPixels } from '../../support/browsers/pixels.ts';
 import { openSql } from '../../support/database/sql.ts';
@@ -27,16 +27,16 @@ export class Kiosk {
 		this.portal = portal;
 	}
 
-	get context(): BrowserContext {
-		return this.page.context();
-	}
-
 	get title() {
 		return this.page.getByRole('heading', { level: 1 });
 	}
 
-	get begin() {
-		return this.page.getByRole('button', { name: 'Touch to start' });
+	get number() {
+		return this.page.getByRole('textbox', { name: 'Your mobile-money number' });
+	}
+
+	get pay() {
+		return this.button('Pay UGX 500');
 	}
 
 	button(name: string | RegExp) {
@@ -45,53 +45,45 @@ export class Kiosk {
 
 	async open(path = `/kiosk/${ROUTER}`): Promise<void> {
 		await this.page.goto(this.portal.url + path);
-		await expect(this.begin).toBeEnabled();
+		await expect(this.number).toBeVisible();
 	}
 
-	/** Touches the way to the question whether all is right: one hour, MTN MoMo, the number. */
-	async choose(phone: string): Promise<void> {
-		await this.begin.tap();
-		await this.button(/^1 hour/).tap();
-		await this.button('MTN MoMo').tap();
-		await this.type(phone);
-		await this.button('Next').tap();
-		await expect(this.title).toHaveText('Is this correct?');
-	}
-
-	/** Opens the list of languages, which is folded after the first screen, and touches one. */
-	async chooseLanguage(name: string): Promise<void> {
-		await this.page.locator('.kiosk-top summary').tap();
-		await this.button(name).tap();
+	/** The start screen, on which nothing is left of a buyer. */
+	async expectStart(): Promise<void> {
+		await expect(this.number).toHaveValue('');
+		await expect(this.button('Start over')).toBeHidden();
 	}
 
 	async type(phone: string): Promise<void> {
-		await expect(this.title).toHaveText('Your mobile-money number');
 		for (const digit of phone) await this.button(digit).tap();
 	}
 
-	/** @returns when the code to the phone is there, so that the purchase has begun */
+	/** Buys the hour that is chosen at the start. */
 	async buy(phone: string): Promise<void> {
-		await this.choose(phone);
-		await this.button('Pay UGX 500').tap();
-		await expect(this.title).not.toHaveText('Is this correct?');
+		await this.type(phone);
+		await this.pay.tap();
+	}
+
+	async asked(): Promise<void> {
+		await expect(this.title).toHaveText('Check your phone.');
 	}
 
 	async paid(): Promise<void> {
 		await expect(this.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 	}
 
-	/** The screen needs no scrolling, leads nowhere else, and every target is large. */
+	/** The screen needs no scrolling, and every target is large. */
 	async expectToFit(step = ''): Promise<void> {
 		const found = await this.page.evaluate(() => ({
 			wide: document.documentElement.scrollWidth - innerWidth,
 			high: document.documentElement.scrollHeight - innerHeight,
-			links: document.querySelectorAll('a, iframe, form[action]').length,
-			small: [...document.querySelectorAll('button, input')].flatMap((element) => {
+			small: [...document.querySelectorAll('a, button, summary, label, #phone')].flatMap((element) => {
 				const { width, height } = element.getBoundingClientRect();
-				return width < 48 || height < 48 ? [`${element.textContent} ${width} x ${height}`] : [];
+				const isShown = width > 0 && !element.matches('label[for]');
+				return isShown && (width < 48 || height < 48) ? [`${element.textContent} ${width} x ${height}`] : [];
 			})
 		}));
-		expect(found, step).toEqual({ wide: 0, high: 0, links: 0, small: [] });
+		expect(found, step).toEqual({ wide: 0, high: 0, small: [] });
 	}
 
 	/** Reads the screen as a camera would, with the size of one module in CSS pixels. */
@@ -128,10 +120,10 @@ export class Kiosk {
 			JSON.stringify(sessionStorage),
 			JSON.stringify(performance.getEntries())
 		]);
-		const session = await this.context.newCDPSession(this.page);
+		const session = await this.page.context().newCDPSession(this.page);
 		const { entries } = await session.send('Page.getNavigationHistory');
 		await session.detach();
-		return JSON.stringify([inBrowser, entries, await this.context.storageState()]);
+		return JSON.stringify([inBrowser, entries, await this.page.context().storageState()]);
 	}
 }
 

@@ -99,23 +99,26 @@ export const BUYING: readonly Place[] = [
 	at('no such page', '/nothing-here')
 ];
 
-/** Touches the kiosk's way through the first choices, as far as that. */
-const atKiosk = (touches: number) => async (page: Page) => {
-	const steps = ['.kiosk-begin:enabled', '.kiosk-choice >> nth=1', '.kiosk-choice >> nth=0'];
-	for (const step of steps.slice(0, touches)) await page.locator(step).click();
-	if (touches <= steps.length) return;
-	await page.locator('#kiosk-number').fill('0772 123 456');
-	await page.locator('.kiosk-say .button').click();
-	await page.locator('.kiosk-pay').waitFor();
-};
+/** A purchase in the frame of the kiosk, which fetches it as it fetches a link. */
+const atKiosk = (name: PurchaseName): Place => ({
+	name: `kiosk: ${name}`,
+	path: ({ purchases }) => `/kiosk/${ROUTER}#${purchases[name]}/kiosk`,
+	async act(page) {
+		await page.locator('.enhanced').waitFor({ state: 'attached' });
+		await page.evaluate(() => {
+			const link = document.createElement('a');
+			link.href = location.hash.slice(1);
+			document.querySelector('.kiosk')?.append(link);
+			link.click();
+		});
+		await page.locator('.kiosk .status').first().waitFor();
+	}
+});
 
-/** The screens of a kiosk that come before a purchase, and its owner's page. */
+/** The screens of a kiosk, and its owner's page. */
 export const KIOSK: readonly Place[] = [
-	{ ...at('kiosk', `/kiosk/${ROUTER}`), act: atKiosk(0) },
-	{ ...at('kiosk: time', `/kiosk/${ROUTER}`), act: atKiosk(1) },
-	{ ...at('kiosk: network', `/kiosk/${ROUTER}`), act: atKiosk(2) },
-	{ ...at('kiosk: number', `/kiosk/${ROUTER}`), act: atKiosk(3) },
-	{ ...at('kiosk: confirm', `/kiosk/${ROUTER}`), act: atKiosk(4) },
+	{ ...at('kiosk', `/kiosk/${ROUTER}`), act: (page) => page.locator('.kiosk-pad').waitFor() },
+	...(['waiting', 'active', 'hotspot', 'declined', 'refunded', 'unknown'] as const).map(atKiosk),
 	at('kiosk, offline', `/kiosk/${OFFLINE_ROUTER}`),
 	at('kiosk, no such router', '/kiosk/999999'),
 	at('kiosk, set up', `/kiosk/${ROUTER}/setup`)
@@ -267,7 +270,7 @@ const PAGES: readonly Place[] = [
 const COLOURFUL = [
 	...['list', 'router', 'router, wrong number', 'purchase: waiting', 'purchase: active, everything unfolded'],
 	...['receipt', 'purchase: declined', 'purchase: not let in', 'purchase: ended', 'splash', 'help'],
-	...['kiosk', 'kiosk: confirm', 'kiosk, set up'],
+	...['kiosk', 'kiosk: waiting', 'kiosk: active', 'kiosk, set up'],
 	...['owner', 'owner: payments', 'owner: look', 'owner: customer', 'owner: router, nameless'],
 	...['owner: router, unresponsive', 'owner: price, asked', 'poster'],
 	...['/docs', '/docs/quickstart', 'problems', 'sign in', 'keys', 'webhooks'],

@@ -1,53 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { allowedSeconds, idleCount } from '../../../src/lib/kiosk/idle.ts';
-import { inKioskLanguage, kioskHome, kioskOptions, kioskSearch } from '../../../src/lib/kiosk/options.ts';
+import { allowedSeconds, idleCount, readIdleSeconds } from '../../../src/lib/kiosk/idle.ts';
+import { groupNumber } from '../../../src/lib/kiosk/number-pad.ts';
 
-const optionsOf = (search: string) => kioskOptions(new URLSearchParams(search));
-
-describe('the start address of a kiosk', () => {
-	it.each([
-		['', 60],
-		['idle=90', 90],
-		['idle=1', 30],
-		['idle=0', 30],
-		['idle=99999', 600],
-		['idle=-5', 60],
-		['idle=1e3', 60],
-		['idle=', 60],
-		['idle=9999999', 60]
-	])('"%s" wipes a screen after %d seconds', (search, seconds) => {
-		expect(optionsOf(search).idleSeconds).toBe(seconds);
-	});
-
-	it('is the same when it is written again', () => {
-		for (const search of ['?idle=60', '?idle=45&home=sw', '?idle=60&home=auto']) {
-			expect(kioskSearch(optionsOf(search))).toBe(search);
-		}
-		expect(optionsOf('home=//evil.example').home).toBeNull();
-	});
+it.each([
+	['', 60],
+	['idle=90', 90],
+	['idle=1', 30],
+	['idle=0', 30],
+	['idle=99999', 600],
+	['idle=-5', 60],
+	['idle=1e3', 60],
+	['idle=', 60],
+	['idle=9999999', 60]
+])('the start address "%s" clears a screen after %d seconds', (search, seconds) => {
+	expect(readIdleSeconds(new URLSearchParams(search))).toBe(seconds);
 });
 
-describe('another language', () => {
-	it('remembers the one that the kiosk goes back to, and forgets it there', () => {
-		const options = optionsOf('idle=60');
-		expect(inKioskLanguage('sw', '/kiosk/3', options)).toBe('/sw/kiosk/3?idle=60&home=auto');
-		expect(inKioskLanguage('sw', '/en/kiosk/3', options)).toBe('/sw/kiosk/3?idle=60&home=en');
-		const away = optionsOf('idle=60&home=en');
-		expect(inKioskLanguage('am', '/sw/kiosk/3', away)).toBe('/am/kiosk/3?idle=60&home=en');
-		expect(inKioskLanguage('en', '/sw/kiosk/3', away)).toBe('/en/kiosk/3?idle=60');
-	});
-
-	it('leads home when its buyer is gone', () => {
-		expect(kioskHome('/kiosk/3', optionsOf(''))).toBeNull();
-		expect(kioskHome('/en/kiosk/3', optionsOf('home=en'))).toBeNull();
-		expect(kioskHome('/sw/kiosk/3', optionsOf('home=en&idle=45'))).toBe('/en/kiosk/3?idle=45');
-		expect(kioskHome('/sw/kiosk/3', optionsOf('home=auto'))).toBe('/kiosk/3?idle=60');
-		expect(kioskHome('/sw/kiosk/3', optionsOf('home=xx'))).toBe('/kiosk/3?idle=60');
-	});
+it.each([
+	['0', '0'],
+	['0772', '0772'],
+	['07721', '0772 1'],
+	['0772 1', '0772 1'],
+	['0772123456', '0772 123456'],
+	['07721234567', '0772 1234567'],
+	['+256', '+256'],
+	['+256772123456', '+256 772 123 456'],
+	['256772123456', '256 772 123 456'],
+	['', '']
+])('the typed number "%s" is shown as "%s"', (typed, shown) => {
+	expect(groupNumber(typed, '0712 345678')).toBe(shown);
 });
 
 describe('the idle time', () => {
-	it('is counted by the clock, so that a tablet that slept wipes at once', () => {
+	it('is counted by the clock, so that a tablet that slept clears its screen at once', () => {
 		let now = 1_000_000;
 		const count = idleCount(() => now);
 		expect(count.left(60)).toBe(60);

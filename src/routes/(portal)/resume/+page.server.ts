@@ -25,7 +25,7 @@ interface Refused {
 }
 
 /** Returns the captive session of a device from the splash page, which the purchase then connects. */
-function findCaptiveSessionId({ locals, url }: RequestEvent): string | null {
+function findCaptiveSessionId({ url }: RequestEvent): string | null {
 	const id = captiveSessionIn(url);
 	return id !== null && isCaptiveSessionId(id) ? id : null;
 }

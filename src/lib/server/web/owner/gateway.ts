@@ -58,7 +58,7 @@ const doneTexts: Record<string, () => string> = {
 
 export async function gatewayPage(event: Event, router: OwnedRouter, { role }: OwnerVisitor) {
 	const gateway = await gatewayOf(event, router.id);
-	const { gatewaySetup, config } = event.locals.app;
+	const { config } = event.locals.app;
 	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
 	const { origin } = parsePortalAddress({ origin: originOf(event), port: config.port });
 	const state = classifyGateway(gateway);

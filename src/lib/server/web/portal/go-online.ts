@@ -7,7 +7,7 @@ import {
 } from '#lib/purchase/sign-in.ts';
 import * as m from '#lib/i18n/messages.js';
 import { SLOW_SECONDS, SOON_SECONDS } from '#lib/purchase/state.ts';
-import { type PageEvent, captiveSessionIn, pagePath } from './pages.ts';
+import { type PageEvent, captiveSessionIn, isOnKiosk, pagePath } from './pages.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
@@ -56,7 +56,7 @@ export const findReadingDevice = async (
 	event: PageEvent,
 	routerId: number
 ): Promise<PurchaseDevice | null> =>
-	isElsewhere(event)
+	isElsewhere(event) || isOnKiosk(event)
 		? null
 		: findPurchaseDevice(event.locals.app.captiveSessions, nameReader(event, routerId));
 
@@ -229,10 +229,16 @@ export function writeInstructions(
 				: {
 						svg: qrSvg(qr),
 						label: m.purchase_qr_label({ ssid }),
-						hint: access.qr_joins === 'network' ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_scan()
+						hint: formatQrHint(access, ssid, shownOn)
 					},
 		note: kind === 'shared_password' ? m.router_shared() : null
 	};
+}
+
+/** A kiosk says it beside the password. */
+function formatQrHint({ qr_joins }: SessionBody['access'], ssid: string, shownOn: ShownOn): string {
+	if (shownOn === 'kiosk') return '';
+	return qr_joins === 'network' ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_scan();
 }
 
 /** Returns true if the captive portal accepts the code of the purchase. */

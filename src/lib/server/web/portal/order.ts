@@ -41,7 +41,16 @@ import {
 } from '#lib/server/portal/ordering.ts';
 import { LONGEST_WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
+import {
+	ifAvailable,
+	isOnKiosk,
+	orUnavailable,
+	ownPath,
+	pagePath,
+	purchasePath,
+	readForm,
+	withCaptiveSession
+} from './pages.ts';
 import * as m from '#lib/i18n/messages.js';
 import { bindPurchase } from '../../gateways/captive-sessions.ts';
 
@@ -58,7 +67,7 @@ export function placeOrder(
 ) {
 	const { captiveSessions, log, purchases } = event.locals.app;
 	const pageOf = async (token: string): Promise<string> => {
-		if (!captiveSession) return pagePath('s', token);
+		if (!captiveSession) return purchasePath(event, token);
 		try {
 			const { device } = await bindPurchase(captiveSessions, captiveSession.id, token);
 			return pagePath('s', token, device);
@@ -185,9 +194,16 @@ export async function readPayPage(
 	isJoined = false
 ) {
 	// A posted form is shown without the router.
-	const router = await (event.request.method === 'POST'
-		? ifAvailable(findRouter(), null)
-		: orUnavailable(findRouter(), m.common_prices_unreachable()));
+	return describePayPage(
+		event,
+		await (event.request.method === 'POST'
+			? ifAvailable(findRouter(), null)
+			: orUnavailable(findRouter(), m.common_prices_unreachable())),
+		isJoined
+	);
+}
+
+export async function describePayPage(event: RequestEvent, router: RouterBody | null, isJoined = false) {
 	const { config } = event.locals.app;
 	return {
 		/** `note`: a warning before the payment. */
@@ -318,21 +334,22 @@ export function describeEarlier(
 	asked: Asked
 ): EarlierNotice {
 	const { fields, money, captiveSession = null } = asked;
+	const path = findEarlierPath(event, own);
 	return {
 		title: formatEarlierTitle(own),
 		texts: [m.router_earlier_not_again(), ...(own ? [] : [m.router_earlier_other_text()])],
-		href: withCaptiveSession(findEarlierPath(event, own), captiveSession),
+		href: path && withCaptiveSession(path, captiveSession),
 		link: own ? m.router_earlier_show() : m.splash_paid_code(),
 		button: m.router_earlier_another({ money }),
 		fields: { ...fields, another: mark }
 	};
 }
 
-function findEarlierPath(event: RequestEvent, own: EarlierOrder['own']): string {
-	if (own === null) return link('/resume');
+function findEarlierPath(event: RequestEvent, own: EarlierOrder['own']): string | null {
+	if (own === null) return isOnKiosk(event) ? null : link('/resume');
 	const { token, device } = event.params;
 	// Its own page keeps the name of the device.
-	return own.token === token ? ownPath({ params: { token, device } }) : pagePath('s', own.token);
+	return own.token === token ? ownPath({ params: { token, device } }) : purchasePath(event, own.token);
 }
 
 function formatEarlierTitle(own: EarlierOrder['own']): string {

@@ -1,6 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { formatDuration } from '#lib/domain/time.ts';
 import { link } from '#lib/i18n/current.ts';
+import { splitLanguage } from '#lib/i18n/path.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
 import { NotFound, Refused, Unavailable } from '#lib/server/platform/errors.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
@@ -8,6 +9,20 @@ import * as m from '#lib/i18n/messages.js';
 
 /** A page of a purchase or pass. Its path names the device if a gateway sent it. */
 export type PageEvent = RequestEvent<{ token: string; device?: string | undefined }>;
+
+/** Stands in a path for the device: the page is on the screen of a kiosk, which belongs to nobody. */
+const KIOSK = 'kiosk';
+
+export const isOnKiosk = ({ params, url }: Pick<RequestEvent, 'params' | 'url'>): boolean =>
+	params['device'] === KIOSK || splitLanguage(url.pathname).path.startsWith('/kiosk/');
+
+/** Path of a purchase's page on the same screen. */
+export const purchasePath = (event: Pick<RequestEvent, 'params' | 'url'>, token: string): string =>
+	pagePath('s', token, isOnKiosk(event) ? KIOSK : null);
+
+/** Path of the page that sells at a router. */
+export const pathToBuy = (event: Pick<RequestEvent, 'params' | 'url'>, router: number): string =>
+	link(`/${isOnKiosk(event) ? 'kiosk' : 'r'}/${router}`);
 
 /** `s`: a purchase of the portal. `pass`: of the API. */
 export const pagePath = (kind: 's' | 'pass', token: string, device?: string | null): string =>

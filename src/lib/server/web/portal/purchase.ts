@@ -54,7 +54,7 @@ export async function requirePurchase(event: RequestEvent<{ token: string }>): P
 		m.purchase_unreachable()
 	);
 	if (!found) error(404, m.purchase_not_found());
-	return found;
+	return describePurchase(event.locals.app, found);
 }
 
 /** The longest wait for a change, in seconds; the same as the API's limit. */
@@ -64,7 +64,7 @@ const MAX_WAIT_SECONDS = 20;
 export async function answerState(
 	event: RequestEvent,
 	token: string,
-	stateOf: (shown: PurchaseShown, purchase: Purchase) => string | Promise<string>
+	stateOf: (purchase: Purchase) => string | Promise<string>
 ): Promise<Response> {
 	const { app } = event.locals;
 	const asked = event.url.searchParams.get('wait') ?? '';
@@ -73,13 +73,11 @@ export async function answerState(
 		const found = await awaitPurchase(app.purchases, apiClient(event), token, wait);
 		if (!found) return answerJson({ state: null }, 404);
 		if (found.successor !== null) return answerJson({ state: 'replaced' });
-		return answerJson({ state: await stateOf(describePurchase(app, found), found) });
+		return answerJson({ state: await stateOf(describePurchase(app, found)) });
 	} catch (problem) {
 		return answerUnavailable(problem);
 	}
 }
-
-export type Purchase = PurchaseView;
 
 /** Active time: one session, or consecutive ones with one password. */
 interface Pass {
@@ -94,11 +92,13 @@ interface Pass {
 	data: PassData | null;
 }
 
-export interface PurchaseShown {
+/** A purchase as the API tells it, with what that means now: its pages read nothing else of it. */
+export interface Purchase extends PurchaseView {
 	state: PurchaseState;
 	/** Time that is being added to an active pass; null if there is nothing to show. */
-	added: PurchaseState | null;
+	adding: PurchaseState | null;
 	pass: Pass | null;
+	/** The order that `state` describes. */
 	part: PurchasePart;
 	waiting: PurchasePart | null;
 	/** About the refunds of additional payments, one text each. */
@@ -112,8 +112,8 @@ const REFUSED_SHOWN_MS = 15 * 60 * 1000;
 
 export function describePurchase(
 	{ clock, config: { reportTimezone: timeZone } }: Pick<App.Locals['app'], 'clock' | 'config'>,
-	purchase: Purchase
-): PurchaseShown {
+	purchase: PurchaseView
+): Purchase {
 	const now = new Date(clock.now());
 	const parts: PurchasePart[] = [purchase, ...purchase.added];
 	const active = findActive(parts);
@@ -129,27 +129,28 @@ export function describePurchase(
 
 	const part = (pass && active[0]) ?? findSubject(purchase);
 	const state = describeState(part.session, part.payment, words(part, pass?.last.expires_at), now);
-	const added =
+	const adding =
 		pass && newest && newest !== part && isNews(newest, now)
 			? describeAdded(newest.session, newest.payment, words(newest), now)
 			: null;
 
-	const described = added ? [part, newest] : [part];
+	const described = adding ? [part, newest] : [part];
 	const waiting = described.find(
 		(one) => one?.payment?.status === 'pending' && one.session.status !== 'active'
 	);
-	return {
+	// The same object, because `part` and `waiting` may be it.
+	return Object.assign(purchase, {
 		// Added time is paid again in the form that ordered it.
 		state: part === purchase || state.action === 'none' ? state : offerNewPurchase(state),
-		added,
+		adding,
 		pass,
 		part,
 		waiting: waiting ?? null,
 		notes: listNotes(parts, described),
-		watch: [state.kind, added?.kind, pass?.last.expires_at, pass?.data && computeDataStep(pass.data)]
+		watch: [state.kind, adding?.kind, pass?.last.expires_at, pass?.data && computeDataStep(pass.data)]
 			.join(' ')
 			.trim()
-	};
+	});
 }
 
 /** A new purchase is not related to the payment that may still succeed, so both would be kept. */
@@ -199,7 +200,7 @@ function findActive(parts: readonly PurchasePart[]): PurchasePart[] {
 }
 
 /** Returns the order to describe while no time runs: the newest that is open or ran, else the first. */
-function findSubject(purchase: Purchase): PurchasePart {
+function findSubject(purchase: PurchaseView): PurchasePart {
 	const added = purchase.added.findLast(({ session, payment }) => {
 		if (['activating', 'expired', 'ended'].includes(session.status)) return true;
 		return payment !== null && !isRefused(payment);
@@ -307,8 +308,8 @@ export function sendRetry(event: RequestEvent, token: string, { session }: Purch
 type Status = NonNullable<NonNullable<Awaited<ReturnType<typeof findCodeSms>>>['status']>;
 
 /** Describes the SMS of a purchase with a running pass. Returns null if the installation offers none. */
-export async function readCodeSms({ locals }: RequestEvent, token: string, shown: PurchaseShown) {
-	const phone = findPayingNumber(shown);
+export async function readCodeSms({ locals }: RequestEvent, token: string, purchase: Purchase) {
+	const phone = findPayingNumber(purchase);
 	const sms = phone && (await findCodeSms(locals.app.notifications, token));
 	if (!sms) return null;
 	const hidden = (e164: string) => hideMiddle(formatMobile(e164));
@@ -331,7 +332,7 @@ const TEXTS: Record<Status, (values: { number: string }) => string> = {
 };
 
 /** Returns the number whose payment bought the pass; null without a running pass. */
-function findPayingNumber({ pass, part: { payment } }: PurchaseShown): string | null {
+function findPayingNumber({ pass, part: { payment } }: Purchase): string | null {
 	const isKnown = pass !== null && payment?.applied && payment.phone !== DELETED_NUMBER;
 	return isKnown ? payment.phone : null;
 }
@@ -342,10 +343,10 @@ export async function queueCode(
 	token: string,
 	purchase: Purchase
 ): Promise<void> {
-	const shown = describePurchase(app, purchase);
-	const phone = findPayingNumber(shown);
+	const { pass } = purchase;
+	const phone = findPayingNumber(purchase);
 	const { method: signIn } = await findSignIn(app.gateways, purchase.router.id);
-	const text = shown.pass && writeSms(purchase, shown.pass.session, { signIn, origin });
+	const text = pass && writeSms(purchase, pass.session, { signIn, origin });
 	if (phone && text) await sendCodeSms(app.notifications, token, { phone, text });
 }
 

@@ -16,18 +16,9 @@ import { type PageEvent, ownPath, pageAddress } from './pages.ts';
 
 type Line = [label: string, value: string];
 
-/**
- * Describes the newest pass with all its time, or the order while nothing is bought.
- *
- * @param waiting the order that the payer is asked for now
- */
-export function listShortLines(
-	purchase: Purchase,
-	waiting: PurchasePart | null,
-	now: Date,
-	timeZone: string
-): Line[] {
-	const { router, session, payment } = purchase;
+/** Describes the newest pass with all its time, or the order while nothing is bought. */
+export function listShortLines(purchase: Purchase, now: Date, timeZone: string): Line[] {
+	const { router, session, payment, waiting } = purchase;
 	const bought = [purchase, ...purchase.added].filter((part) => part.payment?.applied);
 	const last = bought.at(-1)?.session ?? session;
 	const sessions = bought.map((part) => part.session).filter(({ pass_id }) => pass_id === last.pass_id);

@@ -123,7 +123,6 @@ export async function readSplashPage(
 	gateway: RegisteredGateway,
 	captiveSession: CaptiveSession | null
 ) {
-	const { captiveSessions } = event.locals.app;
 	const isAgain = event.url.searchParams.has(AGAIN);
 	const path = captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`);
 	return {

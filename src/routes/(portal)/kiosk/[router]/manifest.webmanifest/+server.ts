@@ -1,10 +1,10 @@
-import { kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
+import { readIdleSeconds } from '#lib/kiosk/idle.ts';
 import type { RequestHandler } from './$types';
 
 /** Opens the kiosk without the browser's controls (https://www.w3.org/TR/appmanifest/). */
 export const GET: RequestHandler = ({ url }) => {
 	const screen = url.pathname.replace(/\/manifest\.webmanifest$/, '');
-	const start = screen + kioskSearch(kioskOptions(url.searchParams));
+	const start = `${screen}?idle=${readIdleSeconds(url.searchParams)}`;
 	const manifest = {
 		id: screen,
 		name: 'Airtill kiosk',

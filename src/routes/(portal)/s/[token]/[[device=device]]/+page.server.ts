@@ -7,6 +7,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
+import type { SignInInstructions } from '#lib/purchase/sign-in.ts';
 import { describeWait, formatDataLeft, type PurchaseState } from '#lib/purchase/state.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
@@ -14,6 +15,7 @@ import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { earlierOrderIn, extendPurchase } from '#lib/server/portal/ordering.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases.ts';
+import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import {
 	adoptCaptiveSession,
@@ -42,22 +44,22 @@ import {
 	type Refusal
 } from '#lib/server/web/portal/order.ts';
 import {
+	isOnKiosk,
 	orUnavailable,
 	ownPath,
 	pageAddress,
+	pathToBuy,
 	readForm,
 	type PageEvent
 } from '#lib/server/web/portal/pages.ts';
 import {
-	describePurchase,
 	describeRetry,
 	findRetryProblems,
 	queueCode,
 	readCodeSms,
 	requirePurchase,
 	sendRetry,
-	type Purchase,
-	type PurchaseShown
+	type Purchase
 } from '#lib/server/web/portal/purchase.ts';
 import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
 import { enterAgain } from '#lib/server/web/portal/splash.ts';
@@ -80,54 +82,59 @@ export const load: PageServerLoad = async (event) => {
 	}
 	const { app } = event.locals;
 	const { reportTimezone: timeZone } = app.config;
-	const { router, session, code } = purchase;
+	const { router, session, code, state, adding, pass, part, waiting, notes, watch } = purchase;
 	const now = new Date(app.clock.now());
-	const shown = describePurchase(app, purchase);
-	const { state, added, pass, part, waiting, notes, watch } = shown;
 	const payment = waiting?.payment ?? part.payment;
+	const isKiosk = isOnKiosk(event);
 	const buyer = await findReadingDevice(event, router.id);
 	const buyPath = findPathToBuy(event, purchase, buyer);
 	if (buyer && event.request.method === 'GET' && event.url.searchParams.has('buy')) {
 		redirect(303, buyPath === BUY ? await enterAgain(event, buyer) : buyPath);
 	}
 	const device = pass && buyer && !mayHaveLeft(buyer) ? buyer : null;
-	const sms = await readCodeSms(event, event.params.token, shown);
+	const sms = await readCodeSms(event, event.params.token, purchase);
 	const here = pass && (await findSignIn(app.gateways, router.id));
 	const signIn = here?.method ?? 'typed';
 	const startAddress = device ? null : (here?.startAddress ?? null);
+	const keepsCode = isKiosk ? !hasNothing(purchase) : pass === null && mayReturn(state, part);
 	return {
 		page: ownPath(event),
-		state: { ...state, ...describeHeading(event, shown, { device, signIn }) },
+		kiosk: isKiosk ? describeKiosk(event, purchase) : null,
+		state: { ...state, ...describeHeading(event, purchase, { device, signIn }) },
 		brand: showBrand(event, router),
-		added,
+		added: adding,
 		watch: formatWatch(watch, device, sms?.state),
 		sms,
 		code,
-		keepsCode: pass === null && mayReturn(state, part),
+		keepsCode,
+		/** Opens the purchase on a phone; beside a password its QR code is instead of the Wi-Fi's. */
+		phoneQr:
+			isKiosk && keepsCode && !pass ? qrSvg(pageAddress(event.locals.origin, event.params.token)) : null,
+		...(keepsCode && describeCode(event)),
 		routerName: router.name,
 		hint: makePhoneHint(app.config.defaultRegion),
 		buyPath,
 		isWaiting: waiting !== null,
 		money: formatMoney(payment?.amount ?? session.amount, session.currency),
 		notes: isElsewhere(event) ? [m.splash_other_router({ name: apart(router.name) }), ...notes] : notes,
-		lines: listShortLines(purchase, waiting, now, timeZone),
-		hasReceipt: hasReceipt(purchase),
+		lines: isKiosk ? [] : listShortLines(purchase, now, timeZone),
+		hasReceipt: !isKiosk && hasReceipt(purchase),
 		asOf: clockText(now, timeZone),
 		waits: waiting?.payment ? describeWait(waiting.payment, now) : null,
 		online: describeGoOnline(event, device, { page: ownPath(event), ssid: apart(session.ssid), signIn }),
 		/** The buyer's part of the API cannot end extra time. */
-		endText: pass?.session.isExtra ? null : formatEndText(session, signIn),
-		...describePass(event, purchase, shown, { device, signIn, startAddress }),
-		...describeRetryForm(event, purchase, shown),
-		...describeAddForm(event, purchase, shown)
+		endText: pass?.session.isExtra || isKiosk ? null : formatEndText(session, signIn),
+		...describePass(event, purchase, { device, signIn, startAddress }),
+		...describeRetryForm(event, purchase),
+		...describeAddForm(event, purchase)
 	};
 };
 
 const BUY = '?buy';
 
 /** Leads to prices; what is bought there connects the same device. */
-function findPathToBuy({ locals: { app } }: PageEvent, purchase: Purchase, device: Access['device']): string {
-	if (!device) return link(`/r/${purchase.router.id}`);
+function findPathToBuy(event: PageEvent, purchase: Purchase, device: Access['device']): string {
+	if (!device) return pathToBuy(event, purchase.router.id);
 	// At the end of the time, or when nothing let the device in, only a new redirect names it to the gateway.
 	const isForgotten = [purchase, ...purchase.added].some(
 		({ session }) => session.starts_at !== null || session.status_reason === 'provisioning_failed'
@@ -145,7 +152,9 @@ interface Access {
 }
 
 /** Changes the words of the state for a connected device, and for a buyer who types a code. */
-function describeHeading(event: PageEvent, { state, pass }: PurchaseShown, { device, signIn }: Access) {
+function describeHeading(event: PageEvent, purchase: Purchase, { device, signIn }: Access) {
+	const { state, pass } = purchase;
+	if (isOnKiosk(event)) return { ...(pass && { text: '' }), next: formatNextAtKiosk(purchase) };
 	const asksCode = pass !== null && takesCode(pass.session, signIn);
 	return {
 		// They find the next step below.
@@ -155,25 +164,81 @@ function describeHeading(event: PageEvent, { state, pass }: PurchaseShown, { dev
 	};
 }
 
+/** Nobody was charged and no payment is open, so there is nothing to come back to. */
+const hasNothing = ({ state, notes }: Purchase): boolean => state.action === 'retry' && notes.length === 0;
+
+function formatNextAtKiosk(purchase: Purchase): string {
+	const { state, pass, waiting } = purchase;
+	if (pass) return '';
+	if (waiting) return m.kiosk_waiting_text();
+	return state.kind === 'getting-ready' || hasNothing(purchase) ? state.next : m.kiosk_keep_code();
+}
+
+/** A payment in these states may still succeed. */
+const OPEN_KINDS: readonly string[] = ['waiting', 'unknown', 'getting-ready', 'unknown-late'];
+
+function describeKiosk(event: PageEvent, { router, state, pass }: Purchase) {
+	return {
+		start: pathToBuy(event, router.id),
+		kind: OPEN_KINDS.includes(state.kind) ? ('waiting' as const) : ('reading' as const),
+		isPaid: pass !== null
+	};
+}
+
+function describeCode(event: PageEvent) {
+	if (!isOnKiosk(event)) return { codeText: m.purchase_code_text() };
+	const address = apart(`${event.url.host}${link('/resume')}`);
+	return { codeText: m.kiosk_code(), codeUse: m.kiosk_code_use({ address }) };
+}
+
+const PHONE = 'phone';
+
+/** On a kiosk the picture connects the phone, or opens the purchase on it: a camera would confuse two. */
+function describeKioskPass(event: PageEvent, instructions: SignInInstructions) {
+	const { wifiQr } = instructions;
+	const isPhone = event.url.searchParams.has(PHONE) || wifiQr === null;
+	const page = ownPath(event);
+	return {
+		instructions: isPhone
+			? {
+					...instructions,
+					wifiQr: {
+						svg: qrSvg(pageAddress(event.locals.origin, event.params.token)),
+						label: m.kiosk_phone_qr(),
+						hint: m.kiosk_phone_text()
+					}
+				}
+			: instructions,
+		otherQr:
+			wifiQr &&
+			(isPhone
+				? { href: page, text: m.kiosk_wifi_title() }
+				: { href: `${page}?${PHONE}`, text: m.kiosk_phone_title() })
+	};
+}
+
 function describePass(
-	{ locals, params }: PageEvent,
-	{ code, router: { hidden } }: Purchase,
-	{ pass }: PurchaseShown,
+	event: PageEvent,
+	{ code, pass, router: { hidden } }: Purchase,
 	{ device, signIn, startAddress }: Access & { startAddress: string | null }
 ) {
+	const { locals, params } = event;
+	const isKiosk = isOnKiosk(event);
+	const shownOn = isKiosk ? 'kiosk' : device ? 'gateway' : 'page';
+	const instructions =
+		pass && writeInstructions(pass.session, { shownOn, signIn, hidden, code, startAddress });
 	const address = pageAddress(locals.origin, params.token);
 	return {
 		// Not the whole pass: `__data.json` would give the numbers of its sessions to everyone with the code.
-		pass: pass && {
-			instructions: writeInstructions(pass.session, {
-				...{ shownOn: device ? 'gateway' : 'page', signIn, hidden, code, startAddress }
-			}),
-			remainingSeconds: pass.remainingSeconds,
-			totalSeconds: pass.totalSeconds,
-			warnSeconds: pass.warnSeconds,
-			data: pass.data && formatDataLeft(pass.data)
-		},
-		move: pass && describeMove(pass.session, { address, code, signIn })
+		pass: pass &&
+			instructions && {
+				...(isKiosk ? describeKioskPass(event, instructions) : { instructions, otherQr: null }),
+				remainingSeconds: pass.remainingSeconds,
+				totalSeconds: pass.totalSeconds,
+				warnSeconds: pass.warnSeconds,
+				data: pass.data && formatDataLeft(pass.data)
+			},
+		move: pass && !isKiosk && describeMove(pass.session, { address, code, signIn })
 	};
 }
 
@@ -181,21 +246,24 @@ const asksFor = ({ url, request }: PageEvent, name: 'again' | 'more'): boolean =
 	url.searchParams.has(name) || request.method === 'POST';
 
 /** Shows the form that pays again, or while the payment may still succeed only a link to it. */
-function describeRetryForm(event: PageEvent, purchase: Purchase, { state: { action } }: PurchaseShown) {
+function describeRetryForm(event: PageEvent, purchase: Purchase) {
+	const { action } = purchase.state;
 	const again = describeRetry(purchase);
 	const mayWait = action === 'wait-or-retry';
 	const isShown = action === 'retry' || action === 'renew' || (mayWait && asksFor(event, 'again'));
 	return { again: isShown ? again : null, offersAgain: again !== null && mayWait && !isShown };
 }
 
-function describeAddForm(event: PageEvent, purchase: Purchase, { pass, added, part }: PurchaseShown) {
+function describeAddForm(event: PageEvent, purchase: Purchase) {
+	const { pass, adding, part } = purchase;
 	// The API adds no time to a session that has expired. One with only the fields of the wire format adds none.
 	const hasTime = pass !== null && !pass.session.isExtra && 'pass_id' in pass.session;
-	const mayAdd = hasTime && purchase.router.status === 'online' && added?.action !== 'none';
+	const mayAdd =
+		hasTime && !isOnKiosk(event) && purchase.router.status === 'online' && adding?.action !== 'none';
 	const offersAdd = mayAdd && !sellsNothing(limitRouter(purchase));
 	const asksMore = asksFor(event, 'more');
 	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
-	const showsAdd = offersAdd && (asksMore || (added !== null && added.refreshSeconds === null));
+	const showsAdd = offersAdd && (asksMore || (adding !== null && adding.refreshSeconds === null));
 	return {
 		offersAdd,
 		asksMore,

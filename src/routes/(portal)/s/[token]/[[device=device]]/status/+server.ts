@@ -3,7 +3,8 @@ import { findReadingDevice, formatWatch } from '#lib/server/web/portal/go-online
 import type { RequestHandler } from './$types';
 
 export const GET: RequestHandler = (event) =>
-	answerState(event, event.params.token, async (shown, { router }) => {
-		const device = shown.pass && (await findReadingDevice(event, router.id));
-		return formatWatch(shown.watch, device, (await readCodeSms(event, event.params.token, shown))?.state);
+	answerState(event, event.params.token, async (purchase) => {
+		const device = purchase.pass && (await findReadingDevice(event, purchase.router.id));
+		const sms = await readCodeSms(event, event.params.token, purchase);
+		return formatWatch(purchase.watch, device, sms?.state);
 	});

@@ -1,2 +1,0 @@
-/** The kiosk's screens are one page. */
-export const csr = true;
