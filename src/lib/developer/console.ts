@@ -5,7 +5,7 @@
  */
 
 /** From `apiDefaults` of the server. */
-export interface Defaults {
+interface Defaults {
 	isSandbox: boolean;
 	lat: number;
 	lon: number;

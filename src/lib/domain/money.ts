@@ -147,7 +147,7 @@ export function describeFault(fault: AmountFault, text: string, currency: string
 	}
 }
 
-export type DecimalMark = '.' | ',';
+type DecimalMark = '.' | ',';
 
 interface TypedNumber {
 	/** Digits. */

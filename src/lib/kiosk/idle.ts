@@ -1,6 +1,6 @@
 /** Counts the idle time of a kiosk. It reads the clock, so a tablet that slept clears its screen when it wakes. */
 
-export type IdleKind = 'choosing' | 'waiting' | 'reading';
+type IdleKind = 'choosing' | 'waiting' | 'reading';
 
 /** A screen of a kiosk, for its frame and its script. */
 export interface KioskScreen {

@@ -50,7 +50,7 @@ function isInside(map: L.Map, { x, y }: L.Point, marginX: number): boolean {
 	return x > marginX && x < size.x - marginX && y > EDGE && y < size.y - EDGE;
 }
 
-export interface Neighbourhood extends Position {
+interface Neighbourhood extends Position {
 	name: string;
 	/** Routers whose address names it. */
 	count: number;
@@ -61,7 +61,7 @@ export interface Neighbourhood extends Position {
 const MAX_NAME_LENGTH = 30;
 
 /** Finds the places that addresses name: their parts between commas, without those that have a digit. */
-export function findNeighbourhoods(routers: Iterable<MapRouter>): Neighbourhood[] {
+function findNeighbourhoods(routers: Iterable<MapRouter>): Neighbourhood[] {
 	const places = new Map<string, { name: string; members: Position[] }>();
 	for (const { address, lat, lon } of routers) {
 		for (const part of address.split(/[,،፣;\n]/)) {

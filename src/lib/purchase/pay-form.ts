@@ -94,7 +94,7 @@ export const readPayEntry = (data = new FormData()): PayEntry =>
 	]);
 
 /** Prices the time that `timeValue` names. Returns null if it is not sold. */
-export function namedChoice(router: PricedRouter, value: string): TimeChoice | null {
+function namedChoice(router: PricedRouter, value: string): TimeChoice | null {
 	const [duration = '', , offer] = value.split(' ');
 	return offer === undefined ? quote(router, duration) : quoteOffer(router, duration, Number(offer));
 }

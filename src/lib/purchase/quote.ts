@@ -217,10 +217,6 @@ export function timeChoices(router: PricedRouter): TimeChoice[] {
 export const usualChoice = (choices: readonly TimeChoice[]): TimeChoice | null =>
 	choices.find(({ duration }) => duration === USUAL_DURATION) ?? choices[0] ?? null;
 
-/** Names what a choice buys: "Day, 3 devices", or "2 hours" without an offer. */
-export const choiceWords = ({ words, offer }: TimeChoice): string =>
-	offer ? joinWords([apart(offer.name), offer.terms]) : words;
-
 /** Allows a line break after the currency, for large figures on narrow screens. */
 export const breakable = (money: string): string => money.replace('\u00a0', ' ');
 

@@ -47,7 +47,7 @@ const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} ASCII le
 const KEY_INSTEAD = '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase';
 
 /** Access kinds: how bought passwords work on a router. */
-export interface AccessKindsContext extends Base {
+interface AccessKindsContext extends Base {
 	gateways: Gateways;
 	routers: Routers;
 	offers: Offers;

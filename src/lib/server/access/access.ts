@@ -171,7 +171,7 @@ async function refuseStranding(
 }
 
 /** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
-export async function requestUsersAtGateway(context: AccessJob, gatewayId: number): Promise<null> {
+async function requestUsersAtGateway(context: AccessJob, gatewayId: number): Promise<null> {
 	const { clock, gateways } = context;
 	const gateway = await findGatewayById(gateways, gatewayId);
 	if (!gateway) return null;

@@ -351,7 +351,7 @@ export async function countData(
  * Reads the counter of a device, or user, whose pass has a data limit. Without an answer nothing changes.
  * @returns when to read again (ms since the epoch), at the latest at the end of the pass
  */
-export async function readUsage(
+async function readUsage(
 	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway,
@@ -364,7 +364,7 @@ export async function readUsage(
 }
 
 /** Counts what a device, or user, has used since the last read. Returns its pass as it is then; null if it is over. */
-export async function countUsage(
+async function countUsage(
 	context: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway,
@@ -389,7 +389,7 @@ export async function countUsage(
 }
 
 /** Returns when a counter must be read: before a fast device can have used all that is left. */
-export function computeNextRead(
+function computeNextRead(
 	{ clock }: AccessServices,
 	gateway: RegisteredGateway,
 	{ pass }: Pick<OpenPass, 'pass'>
@@ -429,7 +429,7 @@ async function countGrants(
 export const MAX_BACKOFF_MS = 60_000;
 
 /** Calls a gateway. Returns Unavailable if the adapter throws. */
-export const tryCall = <T>(
+const tryCall = <T>(
 	{ log }: AccessServices,
 	gateway: RegisteredGateway,
 	work: () => Promise<T>
@@ -441,7 +441,7 @@ export const tryCall = <T>(
 	});
 
 /** Calls a gateway to change it; stores that it answered, or its error. */
-export async function callGateway<T>(
+async function callGateway<T>(
 	context: AccessServices,
 	gateway: RegisteredGateway,
 	work: () => Promise<T>
@@ -455,7 +455,7 @@ export async function callGateway<T>(
 }
 
 /** Calls an unresponsive gateway often only while a buyer waits. */
-export const computeBackoffMs = (
+const computeBackoffMs = (
 	{ attempts }: GrantRow,
 	{ unresponsiveSince }: RegisteredGateway,
 	isAwaited: boolean
@@ -464,7 +464,7 @@ export const computeBackoffMs = (
 export const computeExponentialMs = (attempts: number): number =>
 	Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 10));
 
-export async function recordFailure(
+async function recordFailure(
 	{ database, clock, log }: AccessWriter,
 	grant: GrantRow,
 	gateway: RegisteredGateway,

@@ -66,7 +66,7 @@ export const AWAIT_ROUTER_JOB = 'access.sign';
 /** Refunds time that no gateway confirmed: added, or started without a device. Its subject is the session. */
 export const UNCONFIRMED_JOB = 'access.added';
 /** A gateway must confirm a paid pass within this time. Otherwise the pass is refunded. */
-export const ACTIVATION_TIMEOUT_MS = 10 * 60 * 1000;
+const ACTIVATION_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** For what runs in a transaction of its caller. */
 export interface ProvisioningContext extends Omit<Base, 'database'> {

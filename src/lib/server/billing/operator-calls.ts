@@ -170,7 +170,7 @@ export function formatRaw(answer: SubmitOutcome | StatusOutcome): string {
 }
 
 /** Our account or settings are wrong: payments fail until a person corrects them. */
-export const MERCHANT_ERROR = 'merchant_error';
+const MERCHANT_ERROR = 'merchant_error';
 
 /** Keeps a submission, or a status read with a new outcome. Warns of a MERCHANT_ERROR, which is its own outcome. */
 export async function keepAnswer(
@@ -198,7 +198,7 @@ export const findMessages = (queries: Queries, paymentId: number) =>
 		.execute();
 
 /** Messages with an outcome about the newest `most` payments, newest first. */
-export const findNewestMessages = (
+const findNewestMessages = (
 	queries: Queries,
 	{ outcome, since, most }: { outcome: string; since: number; most: number }
 ) =>

@@ -199,7 +199,7 @@ export async function findSessionOrThrow(queries: Reads, id: number): Promise<Se
 	return row;
 }
 
-export async function findSessionBody({ clock }: Pick<Base, 'clock'>, queries: Queries, row: SessionRow) {
+async function findSessionBody({ clock }: Pick<Base, 'clock'>, queries: Queries, row: SessionRow) {
 	const pass = row.pass_id === null ? null : await findPassOrThrow(queries, row.pass_id);
 	return describeSession(row, pass, clock.now(), null);
 }
@@ -241,7 +241,7 @@ export const findCurrentSession = async (
 ): Promise<SessionRow> => applyDueChange(context, trx, await findSessionOrThrow(trx, id));
 
 /** Applies a due change. Returns the session, changed or not. */
-export async function applyDueChange(
+async function applyDueChange(
 	context: SessionServices,
 	trx: Tx,
 	row: SessionRow

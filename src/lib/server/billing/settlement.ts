@@ -132,7 +132,7 @@ export async function applySuccess(
  * for our own reference, and several networks of pawaPay can give the same id.
  * @returns whether it opened a review
  */
-export async function reviewUsedTransaction(
+async function reviewUsedTransaction(
 	context: Pick<Base, 'clock' | 'log'>,
 	queries: Queries,
 	payment: PaymentRow,

@@ -227,7 +227,7 @@ const MAX_CALL_MS = 16_000;
  * Calls the functions of migrations 0044 and 0062, which go by the database's clock. One call at a time: requests that
  * come meanwhile share the next, so that those of one key do not wait for each other's lock with a connection each.
  */
-export function sharedRates(db: Kysely<Schema>): SharedRates {
+function sharedRates(db: Kysely<Schema>): SharedRates {
 	const queue: Waiting[] = [];
 	let isRunning = false;
 

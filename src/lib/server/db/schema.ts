@@ -87,7 +87,7 @@ export interface StaffInvitationsTable {
 }
 
 /** An administrator looks at the pages of an owner. */
-export interface OwnerViewsTable {
+interface OwnerViewsTable {
 	id: Generated<number>;
 	account_id: number;
 	admin_id: number;
@@ -100,7 +100,7 @@ export interface OwnerViewsTable {
 	ended_at: number | null;
 }
 
-export interface FailedSignInsTable {
+interface FailedSignInsTable {
 	/** SHA-256, hex. */
 	subject: string;
 	failures: number;
@@ -108,7 +108,7 @@ export interface FailedSignInsTable {
 }
 
 /** Only better-auth reads and writes it (authentication/second-factor.ts). */
-export interface SecondFactorsTable {
+interface SecondFactorsTable {
 	id: string;
 	/** The key that the person's app has, sealed. */
 	secret_sealed: string;
@@ -163,7 +163,7 @@ export interface RoutersTable {
 	opening_hours: Generated<string | null>;
 }
 
-export interface PriceChangesTable {
+interface PriceChangesTable {
 	id: Generated<number>;
 	router_id: number;
 	old_price_minor: number;
@@ -177,7 +177,7 @@ export interface PriceChangesTable {
 }
 
 /** The list of offers that an account set, in full. */
-export interface OfferChangesTable {
+interface OfferChangesTable {
 	id: Generated<number>;
 	router_id: number;
 	hourly: number;
@@ -244,7 +244,7 @@ export interface SessionsTable {
 	updated_at: number;
 }
 
-export interface ExtraTimeTable {
+interface ExtraTimeTable {
 	id: Generated<number>;
 	session_id: number;
 	/** The person who gave it. */
@@ -398,7 +398,7 @@ export interface PurchasesTable {
 	updated_at: number;
 }
 
-export interface EventsTable {
+interface EventsTable {
 	/** `evt_<ULID>` */
 	id: string;
 	type: string;
@@ -502,7 +502,7 @@ export interface WebhookDeliveriesTable {
 	updated_at: number;
 }
 
-export interface WebhookAttemptsTable {
+interface WebhookAttemptsTable {
 	id: Generated<number>;
 	delivery_id: number;
 	started_at: number;
@@ -554,7 +554,7 @@ export interface GatewaysTable {
 }
 
 /** Whose an access point is, as an administrator decided. */
-export interface AccessPointOwnersTable {
+interface AccessPointOwnersTable {
 	/** `aa:bb:cc:dd:ee:ff` */
 	access_point: string;
 	owner_account_id: number;
@@ -732,7 +732,7 @@ export interface AlertChannelsTable {
 }
 
 /** An outage with an alert. */
-export interface AlertOutagesTable {
+interface AlertOutagesTable {
 	alert_channel_id: number;
 	gateway_id: number;
 	since: number;

@@ -144,7 +144,7 @@ const LOOK_MS = 2_000;
  * @param opened from before the connection, which may have waited for a command that replaces the file
  * @returns ends the watch
  */
-export function watchForLoss(path: string, connection: DatabaseSync, opened: Stats): () => void {
+function watchForLoss(path: string, connection: DatabaseSync, opened: Stats): () => void {
 	if (!isSame(path, opened)) throw new Error(`${path} was replaced while Airtill started. Start it again.`);
 	const look = () => {
 		if (isSame(path, opened)) return;

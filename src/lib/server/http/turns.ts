@@ -46,7 +46,7 @@ export interface Arrival {
 	refuse(): void;
 }
 
-export interface Visit {
+interface Visit {
 	/** The work is done, or nobody waits for it any more. */
 	leave(): void;
 }

@@ -37,7 +37,7 @@ export function createBasemap({ basemap }: Config, log: Log) {
 }
 
 /** Header of a PMTiles archive (specification, version 3). */
-export interface Archive {
+interface Archive {
 	version: string;
 	/** South, west, north, east, in degrees. */
 	bounds: [number, number, number, number];

@@ -106,12 +106,3 @@ export function messageOf(error: unknown): string {
 	if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
 	return error instanceof Error ? error.message : String(error);
 }
-
-/** @deprecated until billing, access and gateways throw the classes above. */
-export const AppError = Refused;
-export type AppError = Refused;
-export class InputError extends Refused<'input'> {
-	constructor(fields: readonly FieldProblem[]) {
-		super('input', refuseFields(...fields).message, { fields });
-	}
-}

@@ -33,7 +33,7 @@ interface ListedOffers {
 }
 
 /** The parsed offers of routers with the same stored text. */
-export interface OfferList {
+interface OfferList {
 	currency: string;
 	all: readonly Offer[];
 	active: readonly Offer[];

@@ -98,7 +98,7 @@ const guideSections = (config: Config): Section[] =>
 	);
 
 /** Where the API page opens an endpoint. */
-export const endpointHref = ({ tags, operationId }: { tags: readonly string[]; operationId: string }) =>
+const endpointHref = ({ tags, operationId }: { tags: readonly string[]; operationId: string }) =>
 	`/docs/api#/${encodeURIComponent(tags[0] ?? '')}/${operationId}`;
 
 const endpointSections = (): Section[] =>

@@ -152,7 +152,7 @@ export async function answerPayForm(
 }
 
 /** Finds by field what keeps a form from being an order. */
-export function findOrderProblems(router: RouterBody, entry: PayEntry, wanted: WantedTime): FormErrors {
+function findOrderProblems(router: RouterBody, entry: PayEntry, wanted: WantedTime): FormErrors {
 	const method = offeredMethods(router.payment_methods).includes(entry.paymentMethod)
 		? 'choice' in wanted && chargeText(router, entry.paymentMethod, wanted.choice.amount)
 		: m.router_choose_method();
@@ -163,7 +163,7 @@ export function findOrderProblems(router: RouterBody, entry: PayEntry, wanted: W
 	};
 }
 
-export const makePurchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeChoice): PurchaseForm => ({
+const makePurchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeChoice): PurchaseForm => ({
 	routerId: router.id,
 	duration: choice.duration,
 	offerId: choice.offer?.id ?? null,
@@ -218,7 +218,7 @@ export async function describePayPage(event: RequestEvent, router: RouterBody | 
 }
 
 /** Warns of a password that we do not have or that all guests share. */
-export function formatPayNote(
+function formatPayNote(
 	{ access_kind, network_password_provided }: RouterBody,
 	isJoined = false
 ): string | null {
@@ -240,7 +240,7 @@ export async function readOpeningTexts(
 }
 
 /** Says that the owner has closed a router, and until when. Returns null if it is not closed. */
-export async function readClosedText(
+async function readClosedText(
 	event: Pick<RequestEvent, 'locals'>,
 	router: RouterBody | null
 ): Promise<string | null> {
