@@ -241,11 +241,7 @@ export const findCurrentSession = async (
 ): Promise<SessionRow> => applyDueChange(context, trx, await findSessionOrThrow(trx, id));
 
 /** Applies a due change. Returns the session, changed or not. */
-async function applyDueChange(
-	context: SessionServices,
-	trx: Tx,
-	row: SessionRow
-): Promise<SessionRow> {
+async function applyDueChange(context: SessionServices, trx: Tx, row: SessionRow): Promise<SessionRow> {
 	if (!isDue(row, context.clock.now())) return row;
 	const changed = row.status === 'active' ? expire(context, trx, row) : timeOut(context, trx, row);
 	return (await changed) ?? row;
