@@ -1,7 +1,7 @@
 import { OWN_TIME, type PricedRouter, ownDuration, payablePrice } from '../purchase/quote.ts';
 import { formatMoney } from '../domain/money.ts';
 import { ANY_PAYMENT_METHOD, guessPaymentMethod, roughE164 } from '../domain/payment-methods.ts';
-import { all, fill, settingsOf } from './dom.ts';
+import { all, fill, settingsOf, onWindow } from './dom.ts';
 
 export interface PayFormSettings extends PricedRouter {
 	prefix: string;
@@ -31,7 +31,7 @@ function follow(form: HTMLFormElement, settings: PayFormSettings): void {
 		update();
 	});
 	form.addEventListener('change', update);
-	addEventListener('pageshow', update);
+	onWindow('pageshow', form, update);
 	// The form's `pays` counts only if no script shows the total.
 	const pays = field(form, '[name=pays]');
 	if (pays) pays.disabled = true;

@@ -1,4 +1,4 @@
-import { all } from './dom.ts';
+import { all, onWindow } from './dom.ts';
 
 /** A press after this time sends the form again; the server treats it as the same purchase. */
 const SENDING_MS = 10_000;
@@ -38,7 +38,7 @@ function guard(form: HTMLFormElement): void {
 		button.setAttribute('aria-disabled', 'true');
 		setTimeout(release, SENDING_MS);
 	});
-	addEventListener('online', () => note.remove());
+	onWindow('online', form, () => note.remove());
 	// Going back restores the page with a form that is still being sent.
-	addEventListener('pageshow', release);
+	onWindow('pageshow', form, release);
 }

@@ -45,10 +45,14 @@ const pathOf = (url: string) => url.replace(/^\w+:\/\/[^/]+/, '');
 const textOf = (page: Document) => page.querySelector('main')?.textContent;
 const scriptOf = (page: Document) => page.querySelector('script[type=module]')?.getAttribute('src');
 
+/** Without the styles, which this document has: their nonces are of other answers. */
+const parse = (html: string): Document =>
+	new DOMParser().parseFromString(html.replace(/<style[^]*?<\/style>/g, ''), 'text/html');
+
 const { start, idleSeconds = 60 } = screen();
 const home = location.pathname + location.search;
 /** The start screen as the service sent it, to be shown also without a connection. */
-let startPage = document.cloneNode(true) as Document;
+let startPage = parse(document.documentElement.outerHTML);
 /** Path of the page on the screen. */
 let address = home;
 /** Increases with each screen and request: older answers are dropped. */
@@ -85,7 +89,7 @@ async function read(path: string, body?: FormData): Promise<Page | null> {
 			signal: request.signal,
 			...(body && { method: 'POST', body })
 		});
-		const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+		const page = parse(await response.text());
 		const isScreen = page.querySelector('.kiosk') !== null;
 		return {
 			address: pathOf(response.url),
@@ -264,7 +268,7 @@ function renew(page: Document): void {
 	// A new version of the kiosk.
 	if (scriptOf(page) !== scriptOf(startPage)) return location.replace(home);
 	const isNews = textOf(page) !== textOf(startPage);
-	startPage = page.cloneNode(true) as Document;
+	startPage = page;
 	// A screen that is the same keeps its focus.
 	if (isNews) put(page, home);
 }

@@ -9,6 +9,10 @@ test(
 	{ tag: '@remote' },
 	async ({ kiosk, page }) => {
 		const phone = freshNumber();
+		const complaints: string[] = [];
+		page.on('console', (message) => {
+			if (message.type() === 'error') complaints.push(message.text());
+		});
 		await withoutFullScreen(page);
 		await kiosk.open();
 		await kiosk.expectToFit();
@@ -41,6 +45,7 @@ test(
 		expect(onPhone.text).toMatch(new RegExp(`^${kiosk.portal.url}/s/[\\w-]{24}$`));
 		const response = await page.request.get(onPhone.text ?? '');
 		expect(await response.text()).toContain(password);
+		expect(complaints).toEqual([]);
 	}
 );
 
