@@ -329,7 +329,7 @@ describe('its settings', () => {
 
 			const saved = await setPassword('first & good');
 			expect(saved.path).toBe(`${at}?done=access`);
-			expect(saved.text).toContain('Airtill cannot end it, and buyers are asked to leave');
+			expect(saved.text).toContain('Airtill cannot end it, and buyers are asked to disconnect');
 			const { session } = await held.buy({ router_id: router });
 			const { session: other } = await held.buy({ router_id: SHARED });
 			expect(session.password).toBe('first & good');

@@ -101,7 +101,7 @@ it('takes the values of a form that comes back, and no second gateway of the sam
 it('takes five gateways for a router, and another one after one is removed', async () => {
 	const page = await added(OPENNDS);
 	for (let count = 1; count < 5; count += 1) await added(OPENNDS);
-	expect(alertOf(await add(OPENNDS))).toBe('A router can have 5 gateways.');
+	expect(alertOf(await add(OPENNDS))).toBe('A router can have at most 5 gateways.');
 	expect(await rows()).toHaveLength(5);
 	const removed = await owner.post(`${page}?/remove`);
 	expect(removed.text).toContain('The gateway was removed.');
