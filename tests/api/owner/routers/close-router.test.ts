@@ -115,7 +115,7 @@ describe('closing for the day', () => {
 		const map = await (await person.raw(`/map-routers?${query}`)).json();
 		expect(map.routers).toContainEqual([
 			...[router, 'Kiosk', PLACE.lat, PLACE.lon],
-			...['Closed until tomorrow, 06:00', 0]
+			...['Closed until tomorrow, 06:00', 0, '', 'Cooper Road, Kisementi']
 		]);
 		expect((await person.get(`/kiosk/${router}`)).text).toContain(text);
 	});
