@@ -39,7 +39,6 @@ export function loadConfig(env: Env) {
 		operators,
 		...serverConfig(settings),
 		...salesConfig(settings),
-		/** null: the map shows coasts and borders. */
 		basemap: basemapConfig(settings)
 	};
 }
