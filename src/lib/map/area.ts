@@ -9,7 +9,8 @@ export interface Area extends Position {
 /** Metres; the last is the widest that the service searches. */
 export const AREA_RADII: readonly number[] = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000];
 const STEPS_IN_RADIUS = 4;
-const METRES_PER_DEGREE = 111_195;
+/** Of latitude, everywhere. */
+export const METRES_PER_DEGREE = 111_195;
 /** Keeps a view around any point of a grid cell inside the circle. */
 const REACH = 1 - Math.SQRT1_2 / STEPS_IN_RADIUS;
 

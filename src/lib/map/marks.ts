@@ -17,8 +17,6 @@ interface Group extends Position {
 	apartAt: number | null;
 }
 
-type Box = [west: number, south: number, east: number, north: number];
-
 /** Pixels: a mark with a price is as wide. */
 const MARK_WIDTH = 56;
 /** Larger groups are only counted. */
@@ -64,8 +62,9 @@ export function createMarks(
 	let isDragged = false;
 	map.on('dragstart', () => (isDragged = true));
 
-	function findGroups(box: Box): Group[] {
-		return index.getClusters(box, map.getZoom()).map(({ geometry, properties }) => {
+	function findGroups(view: L.LatLngBounds): Group[] {
+		const box = [view.getWest(), view.getSouth(), view.getEast(), view.getNorth()] as const;
+		return index.getClusters([...box], map.getZoom()).map(({ geometry, properties }) => {
 			const [lon = 0, lat = 0] = geometry.coordinates;
 			if (!('cluster' in properties)) {
 				const { router } = properties;
@@ -81,9 +80,7 @@ export function createMarks(
 
 	/** Draws the marks of the view; unchanged ones stay. The focus goes from a removed mark to the nearest. */
 	function show(): void {
-		const view = map.getBounds().pad(0.2);
-		const box: Box = [view.getWest(), view.getSouth(), view.getEast(), view.getNorth()];
-		const groups = findGroups(box);
+		const groups = findGroups(map.getBounds().pad(0.2));
 		const wanted = new Set(groups.map(({ key }) => key));
 		let focused: Position | null = null;
 		for (const [key, { group, marker, element }] of shown) {
@@ -162,9 +159,7 @@ export function createMarks(
 		},
 		/** Counts the routers in the view. */
 		countInView(): number {
-			const view = map.getBounds();
-			const box: Box = [view.getWest(), view.getSouth(), view.getEast(), view.getNorth()];
-			return findGroups(box).reduce((total, { count }) => total + count, 0);
+			return findGroups(map.getBounds()).reduce((total, { count }) => total + count, 0);
 		}
 	};
 }

@@ -4,6 +4,7 @@
  */
 import L from 'leaflet';
 import { distanceMetres, formatDistance, type Position } from '../domain/geo.ts';
+import { METRES_PER_DEGREE } from './area.ts';
 import { longitudeNear } from './position.ts';
 import type { MapRouter } from './router-feed.ts';
 
@@ -14,9 +15,6 @@ const RINGS = [
 /** Pixels between the point and the first ring. */
 const FIRST_RING = 60;
 const RINGS_IN_VIEW = 4;
-
-/** A degree of latitude has the same length everywhere. */
-const METRES_PER_DEGREE = 111_195;
 
 /** Draws rings that suit the zoom, each with its distance where the view shows it. */
 export function addRings(map: L.Map, { lat, lon }: Position): void {
