@@ -61,20 +61,20 @@ try {
 		owner: [
 			...['', '?period=weekly', '?period=monthly'].map((period) => `/owner${period}`),
 			...['daily', 'weekly', 'monthly'].flatMap((period) => [
-				`/owner/earnings?period=${period}`,
-				`/owner/payments?period=${period}`
+				`/owner/money?period=${period}`,
+				`/owner/money?period=${period}`
 			]),
-			'/owner/earnings/statement',
-			`/owner/payments?period=monthly&router=${router}`,
-			'/owner/payments?period=monthly&hour=12',
+			'/owner/money/statement',
+			`/owner/money?period=monthly&router=${router}`,
+			'/owner/money?period=monthly&hour=12',
 			...[
 				'/owner/customers?group=active',
 				'/owner/customers?group=expired',
 				'/owner/routers',
-				'/owner/brand'
+				'/owner/settings?/brand'
 			],
 			...['/owner/customers', '/owner/customers?q=2345', '/owner/customers/5000'],
-			...['/owner/alerts', '/owner/staff', '/owner/account', '/owner/routers/new'],
+			...['/owner/settings?/alerts', '/owner/settings', '/owner/settings', '/owner/routers/new'],
 			...['', '/price', '/offers', '/edit', '/sales', '/access', '/gateway'].map(
 				(page) => `/owner/routers/${router}${page}`
 			)

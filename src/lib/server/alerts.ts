@@ -105,11 +105,14 @@ export function setAlertAddress(
 const hashCode = ({ secrets }: Alerts, address: string, code: string) =>
 	hmac(secrets.derive('alert code', 32), `${address}:${code}`);
 
-/** Returns false if the code is wrong, too old, or was tried too often. */
+/**
+ * Turns on the events for a channel that has none.
+ * @returns false if the code is wrong, too old, or was tried too often
+ */
 export function confirmAlertChannel(
 	context: Alerts,
 	{ accountId, channel }: Own,
-	code: string
+	{ code, events }: { code: string; events: readonly AlertEvent[] }
 ): Promise<boolean> {
 	const { database, clock } = context;
 	return database.transact(async (trx) => {
@@ -120,7 +123,9 @@ export function confirmAlertChannel(
 			await updateChannel(trx, row.id, { code_tries: row.code_tries + 1 });
 			return false;
 		}
-		await updateChannel(trx, row.id, { confirmed_at: clock.now(), code_hash: null, code_until: null });
+		const chosen = parseEvents(row).length > 0 ? row.events : JSON.stringify(events);
+		const confirmed = { confirmed_at: clock.now(), code_hash: null, code_until: null, events: chosen };
+		await updateChannel(trx, row.id, confirmed);
 		return true;
 	});
 }
