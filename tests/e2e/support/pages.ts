@@ -91,7 +91,7 @@ export const BUYING: readonly Place[] = [
 	{ name: 'pass', path: ({ pass }) => pass },
 	at('resume', '/resume'),
 	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
-	{ ...at('resume, wrong transaction', '/resume'), act: sendWrong('#transaction', '12345') },
+	{ ...at('resume, wrong transaction', '/resume'), act: sendWrong('#code', 'Transaction ID: 1234567') },
 	at('help', '/help'),
 	at('terms', '/terms'),
 	at('privacy', '/privacy'),

@@ -5,6 +5,7 @@ import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
 import type { PurchasesTable } from '#lib/server/db/schema.ts';
+import { UNANSWERED_SECONDS } from '#lib/purchase/state.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
 import { NotFound } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
@@ -85,7 +86,12 @@ export async function readAfterWait(
 	if (waitSeconds > 0) {
 		const [newest] = await findAddedRows(purchases.database.db, row.id, 1);
 		const latest = (newest && parsePaymentIds(newest).at(-1)) ?? parsePaymentIds(row).at(-1);
-		if (latest !== undefined) await api.getPayment(latest, waitSeconds);
+		if (latest === undefined) return readView(purchases, api, token, row);
+		const soon = Math.min(waitSeconds, UNANSWERED_SECONDS);
+		const { status, operator_request: request } = await api.getPayment(latest, soon);
+		const isAnswered = request !== 'unsent' && request !== 'unanswered';
+		if (status === 'pending' && isAnswered && waitSeconds > soon)
+			await api.getPayment(latest, waitSeconds - soon);
 	}
 	return readView(purchases, api, token, row);
 }
