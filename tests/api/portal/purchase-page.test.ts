@@ -89,8 +89,8 @@ describe('the page of a purchase', () => {
 		expect((await person.get(path)).text).toContain('Check your phone.');
 		await fixture().server.advance(6_000);
 		const { text, html } = await untilIt(path, 'The MTN MoMo service has not answered yet.');
-		expect(text).toContain('If your phone asks for your PIN, enter it to pay UGX\u00a0500.');
-		expect(text).not.toMatch(/Check your phone|charged/);
+		expect(text).toMatch(/If your phone asks for your PIN, enter it to pay UGX\s500\./);
+		expect(text).not.toMatch(/Check your phone|been charged/);
 		expect(html).toMatch(/<progress[^>]* max="600" [^>]*value="[67]\b/);
 		await fixture().server.advance(31_000);
 		await untilIt(path, /Check your phone\.|Your Wi‑Fi is paid until/);
