@@ -106,11 +106,7 @@ const hashCode = ({ secrets }: Alerts, address: string, code: string) =>
 	hmac(secrets.derive('alert code', 32), `${address}:${code}`);
 
 /** Returns false if the code is wrong, too old, or was tried too often. */
-export function confirmAlertChannel(
-	context: Alerts,
-	{ accountId, channel }: Own,
-	code: string
-): Promise<boolean> {
+export function confirmAlertChannel(context: Alerts, { accountId, channel }: Own, code: string) {
 	const { database, clock } = context;
 	return database.transact(async (trx) => {
 		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);

@@ -217,11 +217,7 @@ const COLUMNS = sql.raw(
 );
 
 /** Every list of routers reads brands. One parameter, so that one statement fits any number of accounts. */
-async function find(
-	kind: Database['kind'],
-	queries: Queries,
-	accountIds: readonly number[]
-): Promise<BrandRow[]> {
+async function find(kind: Database['kind'], queries: Queries, accountIds: readonly number[]) {
 	if (accountIds.length === 0) return [];
 	const wanted =
 		kind === 'sqlite'

@@ -59,11 +59,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 	}
 
 	/** Fails on the primary key if the key already has a response. */
-	async function keep(
-		trx: Tx,
-		scope: Scope,
-		answer: StoredResponse & { fingerprint: string }
-	): Promise<void> {
+	async function keep(trx: Tx, scope: Scope, answer: StoredResponse & { fingerprint: string }) {
 		const created_at = clock.now();
 		await trx
 			.deleteFrom('idempotent_answers')

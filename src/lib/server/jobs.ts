@@ -125,10 +125,7 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
 
-	async function schedule(
-		queries: Queries,
-		jobs: Omit<Parameters<typeof scheduleJob>[1], 'now'>
-	): Promise<void> {
+	async function schedule(queries: Queries, jobs: Omit<Parameters<typeof scheduleJob>[1], 'now'>) {
 		const now = clock.now();
 		await scheduleJob(queries, { ...jobs, now });
 		if (jobs.runAt > now) return;
@@ -224,7 +221,7 @@ async function run(context: JobsContext, job: Job): Promise<void> {
 
 function fenceDatabase(database: Database, job: Job): FencedDatabase {
 	const fence =
-		<T>(work: (trx: Tx) => Promise<T>) =>
+		<T,>(work: (trx: Tx) => Promise<T>) =>
 		async (trx: Tx): Promise<T> => {
 			const result = await work(trx);
 			// Last: transactions lock jobs after other rows, in the order of `schedule`, which prevents deadlocks.
@@ -483,10 +480,7 @@ const claimInGroup = (queries: Queries, groupId: number, lease: Lease, limit: nu
 
 const MAX_COUNTED = 1_000;
 
-export async function dueKinds(
-	queries: Queries,
-	now: number
-): Promise<{ kind: string; count: number; oldest: number }[]> {
+export async function dueKinds(queries: Queries, now: number) {
 	const due = queries
 		.selectFrom('jobs')
 		.select(['kind', 'run_at'])

@@ -125,11 +125,7 @@ async function sendNotification(context: Fenced<Notifications>, id: number): Pro
 
 type Content = Pick<NewNotification, 'subject' | 'text'>;
 
-function openContent(
-	secrets: Notifications['secrets'],
-	notification: NotificationRow,
-	sealed: string
-): Content | null {
+function openContent(secrets: Notifications['secrets'], notification: NotificationRow, sealed: string) {
 	try {
 		return JSON.parse(secrets.decrypt(sealed, formatSealContext(notification))) as Content;
 	} catch {
@@ -210,10 +206,7 @@ export async function sendCodeSms(
 type NotificationRow = Selectable<NotificationsTable>;
 
 /** Returns null if a notification with the key exists. */
-async function insertNotification(
-	queries: Queries,
-	notification: Insertable<NotificationsTable>
-): Promise<number | null> {
+async function insertNotification(queries: Queries, notification: Insertable<NotificationsTable>) {
 	const row = await queries
 		.insertInto('notifications')
 		.values(notification)

@@ -45,12 +45,7 @@ export async function createPass(context: PassContext, trx: Tx, bought: BoughtTi
 }
 
 /** Opens a pass that is over until `endsAt` (ms since the epoch), with a new password: the old one was erased. */
-export async function reopenPass(
-	context: PassContext,
-	trx: Tx,
-	pass: PassRow,
-	endsAt: number
-): Promise<void> {
+export async function reopenPass(context: PassContext, trx: Tx, pass: PassRow, endsAt: number) {
 	const password = sealPassword(context.secrets, pass.id, await makePassword(context, trx, pass));
 	await changePass(trx, pass.id, { ...password, ends_at: endsAt, updated_at: context.clock.now() });
 }
@@ -72,12 +67,7 @@ async function findSharedPassword(
 }
 
 /** Adopts the access kind of a session that adds time, its device limit if that is higher, and adds its data. */
-export async function addTerms(
-	context: PassContext,
-	trx: Tx,
-	pass: PassRow,
-	bought: BoughtTime
-): Promise<void> {
+export async function addTerms(context: PassContext, trx: Tx, pass: PassRow, bought: BoughtTime) {
 	const { id, access_kind: before } = pass;
 	const { access_kind } = bought;
 	const max_devices = Math.max(pass.max_devices, bought.max_devices);
@@ -97,12 +87,7 @@ export async function addTerms(
 }
 
 /** Takes the data of a refunded or cancelled session back. */
-export async function reduceDataLimit(
-	{ clock }: PassContext,
-	trx: Tx,
-	id: number,
-	megabytes: number | null
-): Promise<void> {
+export async function reduceDataLimit({ clock }: PassContext, trx: Tx, id: number, megabytes: number | null) {
 	const { data_limit_mb: limit } = await findPassOrThrow(trx, id);
 	if (limit === null || megabytes === null) return;
 	await changePass(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
@@ -126,12 +111,7 @@ export const setPassTime = (
 	});
 
 /** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
-export async function addUsedData(
-	{ clock }: PassContext,
-	trx: Tx,
-	id: number,
-	bytes: number
-): Promise<boolean> {
+export async function addUsedData({ clock }: PassContext, trx: Tx, id: number, bytes: number) {
 	const now = clock.now();
 	const pass = await addUsedDataToPass(trx, id, bytes, now);
 	return pass !== null && pass.activating_until === null && isPassOpen(pass, now) && dataLeft(pass) === 0;
@@ -290,12 +270,7 @@ const changePass = (queries: Queries, id: number, to: Updateable<PassesTable>): 
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
 /** Adds data in one statement. Returns null, and adds nothing, if a device cannot have used that much since the start. */
-async function addUsedDataToPass(
-	queries: Queries,
-	id: number,
-	bytes: number,
-	now: number
-): Promise<PassRow | null> {
+async function addUsedDataToPass(queries: Queries, id: number, bytes: number, now: number) {
 	const used = sql<number>`coalesce(data_used_bytes, 0)`;
 	const pass = await queries
 		.updateTable('passes')
@@ -424,10 +399,7 @@ export async function findApiBuyerPass(context: BuyerContext, token: string) {
 }
 
 /** Returns the end of an API buyer's running pass (ms since the epoch) and its data, or null. */
-export async function findApiBuyerTime(
-	context: BuyerContext,
-	tokenHash: string
-): Promise<{ untilMs: number; leftMb: number | null } | null> {
+export async function findApiBuyerTime(context: BuyerContext, tokenHash: string) {
 	const open = await findPassOfBuyer(context, tokenHash);
 	return open?.kind === 'runs' ? { untilMs: open.untilMs, leftMb: dataMb(open.pass).leftMb } : null;
 }

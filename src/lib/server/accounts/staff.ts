@@ -82,11 +82,7 @@ export function inviteStaff(
 }
 
 /** Ends an invitation, and the link in its email. Returns false if there is none. */
-export function withdrawInvitation(
-	{ audit, database }: Base,
-	id: number,
-	{ employerId, by }: Employer
-): Promise<boolean> {
+export function withdrawInvitation({ audit, database }: Base, id: number, { employerId, by }: Employer) {
 	return database.transact(async (trx) => {
 		const deleted = await trx
 			.deleteFrom('staff_invitations')
@@ -101,11 +97,7 @@ export function withdrawInvitation(
 }
 
 /** Sets the link that accepts an invitation. The link before it ends. */
-export const setInvitationToken = async (
-	{ database: { db } }: Base,
-	id: number,
-	hash: string
-): Promise<void> => {
+export const setInvitationToken = async ({ database: { db } }: Base, id: number, hash: string) => {
 	await db.updateTable('staff_invitations').set({ token_hash: hash }).where('id', '=', id).execute();
 };
 
@@ -174,11 +166,7 @@ export function changeStaffRole(
 }
 
 /** Removes a person, who from now on opens no page. Returns the account, or null if it is not on this staff. */
-export function removeStaff(
-	{ audit, database }: Base,
-	id: number,
-	{ employerId, by }: Employer
-): Promise<Account | null> {
+export function removeStaff({ audit, database }: Base, id: number, { employerId, by }: Employer) {
 	return database.transact(async (trx) => {
 		const removed = await trx
 			.updateTable('accounts')

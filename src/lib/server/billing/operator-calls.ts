@@ -91,11 +91,7 @@ const FAILED_DELAY = 5 * MINUTE;
 const JITTER = 0.1;
 const JITTER_FROM = 20 * SECOND;
 
-export function computePollDelayMs(attempt: {
-	ageMs: number;
-	uncertain: boolean;
-	hasFailed: boolean;
-}): number {
+export function computePollDelayMs(attempt: { ageMs: number; uncertain: boolean; hasFailed: boolean }) {
 	const step = STEPS.find(({ untilAge }) => attempt.ageMs < untilAge);
 	let delay = step?.delay ?? 6 * HOUR;
 	if (attempt.uncertain && attempt.ageMs < UNCERTAIN_UNTIL_AGE) delay = Math.min(delay, UNCERTAIN_DELAY);
@@ -147,12 +143,7 @@ export const describeMessage = (
  * @param onlyNews not if the last message of this kind had the same outcome
  * @returns whether it was kept
  */
-export async function keepMessage(
-	context: BillingJob,
-	payment: Payment,
-	message: Message,
-	onlyNews = false
-): Promise<boolean> {
+export async function keepMessage(context: BillingJob, payment: Payment, message: Message, onlyNews = false) {
 	const { db, unfenced } = context.database;
 	const last = onlyNews ? await first(selectNewestOfKind(db, payment.id, message.kind)) : null;
 	if (last?.outcome === message.outcome) return false;

@@ -198,11 +198,7 @@ const MAX_WAITING = 1_000;
 const READ_SHARED_MS = 250;
 const READ_MS = 2_000;
 
-async function findVisiblePayment(
-	{ database }: BillingContext,
-	caller: Caller,
-	id: number
-): Promise<PaymentRow> {
+async function findVisiblePayment({ database }: BillingContext, caller: Caller, id: number) {
 	const row = await findPayment(database.db, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) {
 		throw new Refused('payment_not_found', 'There is no payment with this id.');

@@ -205,11 +205,7 @@ async function findFirstShare(
  * Returns when the prompt was sent that must leave the window before sources without payments get more; null if the
  * total is not reached. It is `maxUnpaidPrompts.total`, or three for each payment of the window if that is more.
  */
-async function findCrowd(
-	{ config, database: { db } }: Counting,
-	pool: PromptPool,
-	now: number
-): Promise<number | null> {
+async function findCrowd({ config, database: { db } }: Counting, pool: PromptPool, now: number) {
 	const since = now - WINDOW_MS;
 	const { total } = config.maxUnpaidPrompts;
 	const newest = (count: number) => findNewestUnpaid(db, pool, since, count - 1);
@@ -280,12 +276,7 @@ const countUnpaidPrompts = (queries: Reads, scope: PromptScope, since: number): 
 	countRows(selectPrompts(queries, scope, since).where(isUnpaidByPayer));
 
 /** Returns the time of the unpaid prompt after so many older ones; null if there are fewer. */
-const findUnpaidPrompt = async (
-	queries: Reads,
-	scope: PromptScope,
-	since: number,
-	older: number
-): Promise<number | null> => {
+const findUnpaidPrompt = async (queries: Reads, scope: PromptScope, since: number, older: number) => {
 	const unpaid = selectPrompts(queries, scope, since).where(isUnpaidByPayer).select('created_at');
 	return (await first(unpaid.orderBy('created_at').offset(older)))?.created_at ?? null;
 };
@@ -295,12 +286,7 @@ const PROMPT_POOLS = ['pages', 'devices', 'api'] as const;
 type PromptPool = (typeof PROMPT_POOLS)[number];
 
 /** Returns the time of the unpaid prompt after so many newer ones; null if there are fewer. */
-async function findNewestUnpaid(
-	queries: Reads,
-	pool: PromptPool,
-	since: number,
-	newer: number
-): Promise<number | null> {
+async function findNewestUnpaid(queries: Reads, pool: PromptPool, since: number, newer: number) {
 	const unpaid = selectPrompts(queries, {}, since).where(isUnpaidByPayer).select('created_at');
 	// Each as a partial index has it.
 	const ofPool = {

@@ -173,11 +173,7 @@ const readStatus = (context: BillingServices, subject: Subject): Promise<StatusO
 	subject.adapter.readRefund(describeRequest(context, subject));
 
 /** Reads a refund for a person. Returns null if no read can tell. */
-export async function readRefund(
-	context: BillingServices,
-	refund: RefundRow,
-	payment: PaymentRow
-): Promise<StatusOutcome | null> {
+export async function readRefund(context: BillingServices, refund: RefundRow, payment: PaymentRow) {
 	const adapter = context.operators.find(payment.operator);
 	if (!adapter || !isRefunding(adapter) || refund.submitted_at === null) return null;
 	const outcome = await readStatus(context, { refund, payment, adapter });
@@ -461,11 +457,7 @@ export const isRefundedByHand = (
  * Ends the time of a session whose payment is refunded.
  * @returns why it must not end; null if it is over
  */
-export async function endForRefund(
-	context: SessionServices,
-	trx: Tx,
-	session: SessionRow
-): Promise<'time_added' | 'not_possible' | null> {
+export async function endForRefund(context: SessionServices, trx: Tx, session: SessionRow) {
 	if (session.status === 'active') {
 		if ((await findLaterSessions(trx, session)).length > 0) return 'time_added';
 		await endRefunded(context, trx, session);

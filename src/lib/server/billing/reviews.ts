@@ -72,12 +72,7 @@ const resolveReviews = ({ clock }: Pick<Base, 'clock'>, trx: Queries, { by, deci
 	trx.updateTable('reviews').set({ resolved_at: clock.now(), resolved_by: by, decision, note });
 
 /** @returns false if it is resolved already */
-export const closeReview = (
-	context: Pick<Base, 'clock'>,
-	trx: Tx,
-	id: number,
-	resolution: Resolution
-): Promise<boolean> =>
+export const closeReview = (context: Pick<Base, 'clock'>, trx: Tx, id: number, resolution: Resolution) =>
 	isChanged(resolveReviews(context, trx, resolution).where(({ and }) => and({ id, resolved_at: null })));
 
 /** Closes the question how much was paid: a callback has told it since. */
@@ -138,11 +133,7 @@ export const findRefundReview = (queries: Queries, paymentId: number) =>
 	first(queries.selectFrom('reviews').select('id').where(isOpenAboutRefund(paymentId)).orderBy('id'));
 
 /** Returns false if the same review is already open. That one gets the detail, unless it has its fact. */
-async function insertReview(
-	queries: Queries,
-	review: Insertable<ReviewsTable>,
-	fact: string | null
-): Promise<boolean> {
+async function insertReview(queries: Queries, review: Insertable<ReviewsTable>, fact: string | null) {
 	const known = sql<string>`'; ' || reviews.detail || '; '`;
 	const row = await queries
 		.insertInto('reviews')

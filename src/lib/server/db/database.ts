@@ -114,10 +114,7 @@ export function afterCommit(trx: Tx, task: () => void): void {
 }
 
 /** Runs one attempt of a transaction, then its tasks. A failed attempt drops them. */
-export async function withTasks<T>(
-	transaction: TransactionBuilder<Schema>,
-	work: (trx: Tx) => Promise<T>
-): Promise<T> {
+export async function withTasks<T>(transaction: TransactionBuilder<Schema>, work: (trx: Tx) => Promise<T>) {
 	const tasks: (() => void)[] = [];
 	const result = await transaction.execute((trx) => {
 		tasksOf.set(trx, tasks);

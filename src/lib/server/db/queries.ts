@@ -6,7 +6,7 @@ interface Query<T> {
 	limit(rows: number): { executeTakeFirst(): Promise<T | undefined> };
 }
 
-export const first = async <T>(query: Query<T>): Promise<T | null> =>
+export const first = async <T,>(query: Query<T>): Promise<T | null> =>
 	(await query.limit(1).executeTakeFirst()) ?? null;
 
 export const exists = async (query: Query<unknown>): Promise<boolean> => (await first(query)) !== null;
@@ -16,11 +16,7 @@ type TableWithId = {
 }[keyof Schema];
 
 /** Finds a row by its id, which may be any number. */
-export async function findById<Table extends TableWithId>(
-	queries: Reads,
-	table: Table,
-	id: number
-): Promise<Selectable<Schema[Table]> | undefined> {
+export async function findById<Table extends TableWithId>(queries: Reads, table: Table, id: number) {
 	if (!Number.isSafeInteger(id)) return undefined;
 	// The types of one table stand for those of all.
 	const query = queries

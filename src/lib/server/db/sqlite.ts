@@ -219,11 +219,7 @@ async function positionsIn(queries: Queries, box: Box, most: number): Promise<(P
 }
 
 /** Returns null if there are more than `most`. */
-async function candidatesWithin(
-	queries: Queries,
-	{ centre, radiusMetres, after }: NearSearch,
-	most: number
-): Promise<Candidate[] | null> {
+async function candidatesWithin(queries: Queries, { centre, radiusMetres, after }: NearSearch, most: number) {
 	const candidates: Candidate[] = [];
 	for (const box of boxesAround(centre, radiusMetres)) {
 		const positions = await positionsIn(queries, box, most);
@@ -354,7 +350,7 @@ class SerializingDriver extends SqliteDriver {
 	override async acquireConnection(): Promise<DatabaseConnection> {
 		const shared = await super.acquireConnection();
 		const own: DatabaseConnection = {
-			executeQuery: <R>(query: CompiledQuery) =>
+			executeQuery: <R,>(query: CompiledQuery) =>
 				this.#release.has(own)
 					? shared.executeQuery<R>(query)
 					: this.#whileBusy(async (release) => {

@@ -154,11 +154,7 @@ export async function ensureDerivedKey(
 }
 
 /** Checks the installation's secret on the keys of this name. Returns null when there is none. */
-export async function isDerivedFrom(
-	queries: Queries,
-	secrets: Secrets,
-	name: string
-): Promise<boolean | null> {
+export async function isDerivedFrom(queries: Queries, secrets: Secrets, name: string) {
 	const hashes = await hashesOf(queries, name);
 	if (hashes.length === 0) return null;
 	return derivedBytes(secrets, name).some((bytes) =>

@@ -49,11 +49,7 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
 /** Inserts deliveries in the transaction of the state change, so that no event is lost or invented. */
-export async function insertDeliveries(
-	base: Pick<Base, 'secrets' | 'jobs'>,
-	trx: Tx,
-	event: RecordedEvent
-): Promise<void> {
+export async function insertDeliveries(base: Pick<Base, 'secrets' | 'jobs'>, trx: Tx, event: RecordedEvent) {
 	const endpoints = await findRecipients(trx, event);
 	if (endpoints.length === 0) return;
 	const whole = JSON.stringify(eventBody(event));
@@ -174,16 +170,12 @@ interface Attempt {
  * A serializable transaction would make purchases, which read the endpoints, fail and run again.
  * @returns when to try again, or null
  */
-async function finishAttempt(
-	database: FencedDatabase,
-	delivery: DeliveryRow,
-	attempt: Attempt
-): Promise<number | null> {
+async function finishAttempt(database: FencedDatabase, delivery: DeliveryRow, attempt: Attempt) {
 	const { statusCode, retryAfter, endedAt } = attempt;
 	const tries = delivery.tries + 1;
 	const succeeded = isSuccess(attempt);
 	// A replay during the attempt has moved the next attempt, which stays due.
-	const unlessReplayed = <T>(column: string, value: T) =>
+	const unlessReplayed = <T,>(column: string, value: T) =>
 		sql<T>`case when next_attempt_at <> ${delivery.next_attempt_at} then ${sql.ref(column)} else ${value} end`;
 	return database.write(async (trx) => {
 		// All transactions that change both write the endpoint first, which prevents deadlocks.
@@ -273,10 +265,7 @@ export interface FailedAttempt {
 }
 
 /** @returns when to try again, or null after the last attempt. @param random from 0 to below 1 */
-export function computeNextAttempt(
-	{ tries, now, statusCode, retryAfter }: FailedAttempt,
-	random: number
-): number | null {
+export function computeNextAttempt({ tries, now, statusCode, retryAfter }: FailedAttempt, random: number) {
 	const delay = RETRY_DELAYS_MS[tries - 1];
 	if (delay === undefined) return null;
 	const jittered = now + Math.round(delay * (1 - JITTER + 2 * JITTER * random));

@@ -141,11 +141,7 @@ export async function findWebhook({ database: { db }, clock }: Webhooks, account
 }
 
 /** Deletes an endpoint with its log, and returns it as the API shows it; null without an endpoint. */
-export const deleteWebhook = (
-	{ database }: Webhooks,
-	accountId: number,
-	id: number
-): Promise<WebhookBody | null> =>
+export const deleteWebhook = ({ database }: Webhooks, accountId: number, id: number) =>
 	database.transact(async (trx) => {
 		const row = await findEndpoint(trx, accountId, id);
 		if (!row) return null;

@@ -276,12 +276,7 @@ async function orderSession(api: ApiClient, row: PurchaseRow): Promise<SessionBo
 }
 
 /** Starts a payment. Does nothing if one is pending or has paid for the session. */
-async function startPayment(
-	{ database, clock }: Purchases,
-	api: ApiClient,
-	row: PurchaseRow,
-	phone: string
-): Promise<void> {
+async function startPayment({ database, clock }: Purchases, api: ApiClient, row: PurchaseRow, phone: string) {
 	if (row.session_id === null) throw new Error('A purchase without a session cannot be paid');
 	// Cancelled first, so that a late approval of that session's payment is refunded.
 	if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
@@ -395,12 +390,7 @@ const writeRetry = (
 	});
 
 /** Returns false if the same time can only be ordered in a new session. */
-async function tryPayment(
-	purchases: Purchases,
-	api: ApiClient,
-	row: PurchaseRow,
-	phone: string
-): Promise<boolean> {
+async function tryPayment(purchases: Purchases, api: ApiClient, row: PurchaseRow, phone: string) {
 	try {
 		// After a lost response the same key finds the payment that started.
 		await startPayment(purchases, api, row, phone).catch((error: unknown) => {

@@ -206,11 +206,7 @@ export const deriveToken = (text: string) =>
  * has.
  * @param tokenHash SHA-256 of the purchase's token, hex
  */
-export async function readSessions(
-	purchases: Purchases,
-	api: ApiClient,
-	tokenHash: string
-): Promise<ShownSession[]> {
+export async function readSessions(purchases: Purchases, api: ApiClient, tokenHash: string) {
 	const ids = await findSessionIds(purchases, tokenHash);
 	const read = async (id: number): Promise<ShownSession[]> => {
 		try {
@@ -237,10 +233,7 @@ export async function findSessionsByCode(purchases: Purchases, typed: string): P
 }
 
 /** Finds the purchase with the page of a session. Returns null for a purchase of the API, and if the code is too old. */
-export async function findPageRow(
-	{ database: { db }, clock, secrets }: Purchases,
-	sessionId: number
-): Promise<PurchaseRow | null> {
+export async function findPageRow({ database: { db }, clock, secrets }: Purchases, sessionId: number) {
 	const own = await findRowBySession(db, sessionId);
 	const row = own?.extends_purchase_id == null ? own : await findRowById(db, own.extends_purchase_id);
 	return !row || isApiBuyer(secrets, row) || row.updated_at < clock.now() - CODE_MS ? null : row;
@@ -250,10 +243,7 @@ export async function findPageRow(
  * Finds the page of a session's purchase and its code, or returns null.
  * Security: both open the purchase, so the caller checks the person and logs it.
  */
-export async function findPurchasePage(
-	purchases: Purchases,
-	sessionId: number
-): Promise<{ token: string; code: string } | null> {
+export async function findPurchasePage(purchases: Purchases, sessionId: number) {
 	const row = await findPageRow(purchases, sessionId);
 	if (!row) return null;
 	const token = openToken(purchases, row);
@@ -324,10 +314,7 @@ async function readOrMakeCode(purchases: Purchases, token: string, row: Purchase
 }
 
 /** Finds the purchase of a typed code, without its token. Returns null if the code is too old. */
-export async function findRowByCode(
-	{ database: { db }, clock, codeKeys }: Purchases,
-	code: string
-): Promise<PurchaseRow | null> {
+export async function findRowByCode({ database: { db }, clock, codeKeys }: Purchases, code: string) {
 	const hashes = codeKeys.map(({ hash }) => hash(code));
 	return first(
 		selectRows(db)
@@ -337,10 +324,7 @@ export async function findRowByCode(
 }
 
 /** Returns null without a code (added time), and if no accepted secret opens it. */
-export function openToken(
-	{ secrets }: Purchases,
-	{ token_sealed: sealed, code_hash: hash }: PurchaseRow
-): string | null {
+export function openToken({ secrets }: Purchases, { token_sealed: sealed, code_hash: hash }: PurchaseRow) {
 	if (sealed === null || hash === null) return null;
 	try {
 		return secrets.decrypt(sealed, sealLabel(hash));
@@ -458,12 +442,7 @@ export async function updateRow(
 }
 
 /** Sets the session unless one is set. Returns the row afterwards. */
-export async function storeSession(
-	queries: Queries,
-	id: number,
-	sessionId: number,
-	now: number
-): Promise<PurchaseRow> {
+export async function storeSession(queries: Queries, id: number, sessionId: number, now: number) {
 	await queries
 		.updateTable('purchases')
 		.set({ session_id: sessionId, updated_at: now })
@@ -473,12 +452,7 @@ export async function storeSession(
 	return selectRows(queries).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-export async function storePayment(
-	database: Database,
-	id: number,
-	paymentId: number,
-	now: number
-): Promise<PurchaseRow> {
+export async function storePayment(database: Database, id: number, paymentId: number, now: number) {
 	return database.transact(async (trx) => {
 		const row = await selectRows(trx).where('id', '=', id).executeTakeFirstOrThrow();
 		const ids = parsePaymentIds(row);

@@ -91,11 +91,7 @@ export function createOwnedRouter(
 	});
 }
 
-async function findAdded(
-	trx: Tx,
-	ownerAccountId: number,
-	externalId: string
-): Promise<store.RouterRow | undefined> {
+async function findAdded(trx: Tx, ownerAccountId: number, externalId: string) {
 	await store.lockOwner(trx, ownerAccountId);
 	const added = (await store.byExternalIds(trx, ownerAccountId, [externalId])).get(externalId);
 	if (added || (await store.countUnconnected(trx, ownerAccountId)) < MAX_UNCONNECTED_ROUTERS) return added;

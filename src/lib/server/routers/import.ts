@@ -280,12 +280,7 @@ const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 	store.STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
 /** Lists what the offers of a known router forbid. */
-async function offerProblems(
-	trx: Tx,
-	known: store.RouterRow,
-	router: ImportedRouter,
-	offers: Offers
-): Promise<FieldProblem[]> {
+async function offerProblems(trx: Tx, known: store.RouterRow, router: ImportedRouter, offers: Offers) {
 	const problems: FieldProblem[] = [];
 	const report = (field: ImportField | 'currency', reason: string) => problems.push({ field, reason });
 	const access = chooseAccess(router, known);

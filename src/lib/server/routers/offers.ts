@@ -134,11 +134,7 @@ interface OfferChange {
 }
 
 /** Sets the offers and records the list with the account that set it. */
-export async function saveOffers(
-	queries: Queries,
-	{ id }: RouterRow,
-	change: OfferChange
-): Promise<RouterRow> {
+export async function saveOffers(queries: Queries, { id }: RouterRow, change: OfferChange) {
 	const list = { offers: change.offers, hourly: change.hourly ? 1 : 0 };
 	await queries
 		.insertInto('offer_changes')

@@ -69,11 +69,7 @@ export const offlineReason = (row: RouterRow, config: Mode & Zone, now: number):
 		? 'access_unverified'
 		: closedReason(row, config, now);
 
-function closedReason(
-	row: RouterRow,
-	zone: Zone,
-	now: number
-): Exclude<OfflineReason, 'access_unverified'> | null {
+function closedReason(row: RouterRow, zone: Zone, now: number) {
 	if (!isOpen(row, zone, now)) return 'closed';
 	if (isUnresponsive(row)) return 'gateway_unresponsive';
 	return lacksNetworkPassword(row, row.access_kind) ? 'network_password_missing' : null;
@@ -274,10 +270,7 @@ export async function listNearbyRouters(
 }
 
 /** Returns when closed routers open automatically, by id. Others are missing. */
-export async function findOpeningTimes(
-	{ database, config, clock }: Routers,
-	ids: readonly number[]
-): Promise<Map<number, number>> {
+export async function findOpeningTimes({ database, config, clock }: Routers, ids: readonly number[]) {
 	const now = clock.now();
 	const rows = await store.byIds(database.db, ids);
 	return new Map(
