@@ -7,9 +7,9 @@ import { type Database, type Queries, type Tx, type Writer, afterCommit } from '
 import { Forbidden } from './platform/errors.ts';
 import { type Log, redact } from './platform/log.ts';
 import { type Metrics, NO_METRICS } from './platform/metrics.ts';
-import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { isChanged } from './db/queries.ts';
-import type { JobsTable } from './db/schema.ts';
+import type { Row } from './db/schema.ts';
 
 /**
  * The durable queue: one job per kind and subject; scheduling it again moves it, also while it runs: then it runs again.
@@ -221,7 +221,7 @@ async function run(context: JobsContext, job: Job): Promise<void> {
 
 function fenceDatabase(database: Database, job: Job): FencedDatabase {
 	const fence =
-		<T,>(work: (trx: Tx) => Promise<T>) =>
+		<T>(work: (trx: Tx) => Promise<T>) =>
 		async (trx: Tx): Promise<T> => {
 			const result = await work(trx);
 			// Last: transactions lock jobs after other rows, in the order of `schedule`, which prevents deadlocks.
@@ -401,7 +401,7 @@ async function waitingGroups(queries: Queries): Promise<Group[]> {
 	return rows;
 }
 
-type Job = Selectable<JobsTable>;
+type Job = Row<'jobs'>;
 
 interface Lease {
 	/** Of one claim, so that it names one run of each job. */

@@ -1,10 +1,10 @@
-import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
+import { type Insertable, type Updateable, sql } from 'kysely';
 import { dataLeft, dataMb, leastMs } from '#lib/domain/offers.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import type { Base } from './base.ts';
 import type { Queries, Reads, Tx } from './db/database.ts';
 import { first } from './db/queries.ts';
-import type { PassesTable, SessionsTable } from './db/schema.ts';
+import type { Row, Schema } from './db/schema.ts';
 import type { Speed } from './gateways/gateway.ts';
 import { wifiPassword } from './platform/secrets.ts';
 import { type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
@@ -15,7 +15,7 @@ import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
  * sessions.
  */
 
-export type PassRow = Selectable<PassesTable>;
+export type PassRow = Row<'passes'>;
 
 /** Its functions run in a transaction of their caller. */
 type PassContext = Pick<Base, 'clock' | 'secrets'>;
@@ -257,7 +257,7 @@ function isReadable(secrets: Secrets, pass: PassRow): boolean {
 	}
 }
 
-const insertPass = (queries: Queries, pass: Insertable<PassesTable>): Promise<PassRow> =>
+const insertPass = (queries: Queries, pass: Insertable<Schema['passes']>): Promise<PassRow> =>
 	queries.insertInto('passes').values(pass).returningAll().executeTakeFirstOrThrow();
 
 export const findPass = (queries: Reads, id: number): Promise<PassRow | null> =>
@@ -266,7 +266,7 @@ export const findPass = (queries: Reads, id: number): Promise<PassRow | null> =>
 export const findPasses = async (queries: Queries, ids: readonly number[]): Promise<PassRow[]> =>
 	ids.length === 0 ? [] : queries.selectFrom('passes').selectAll().where('id', 'in', ids).execute();
 
-const changePass = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
+const changePass = (queries: Queries, id: number, to: Updateable<Schema['passes']>): Promise<PassRow> =>
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
 /** Adds data in one statement. Returns null, and adds nothing, if a device cannot have used that much since the start. */
@@ -342,7 +342,7 @@ export async function findReasonOfEnd(queries: Queries, passId: number): Promise
 	return row && (row.status_reason ?? 'ended');
 }
 
-const findNewestSession = (queries: Queries, passId: number): Promise<Selectable<SessionsTable> | null> =>
+const findNewestSession = (queries: Queries, passId: number): Promise<Row<'sessions'> | null> =>
 	first(queries.selectFrom('sessions').selectAll().where('pass_id', '=', passId).orderBy('id', 'desc'));
 
 const findSsid = async (queries: Queries, routerId: number): Promise<string> => {
@@ -439,7 +439,7 @@ const plainPassword = (password: string) => password.toLowerCase().replace(/[\s-
 async function addPurchase(
 	queries: Queries,
 	tokenHash: string,
-	session: Selectable<SessionsTable>,
+	session: Row<'sessions'>,
 	now: number
 ): Promise<void> {
 	const { id, router_id, duration, payment_method, phone, amount_minor, currency } = session;

@@ -1,9 +1,8 @@
-import type { Selectable } from 'kysely';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import { countRows, first, isChanged } from '#lib/server/db/queries.ts';
-import type { StaffInvitationsTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 import type { Account } from './accounts.ts';
 
@@ -34,7 +33,7 @@ export const listStaff = ({ database: { db } }: Base, employerId: number): Promi
 /** Invitations that nobody has accepted are forgotten after this. */
 const INVITATION_MS = 30 * 24 * 60 * 60 * 1000;
 
-export type Invitation = Selectable<StaffInvitationsTable>;
+export type Invitation = Row<'staff_invitations'>;
 
 export const listInvitations = ({ database: { db } }: Base, employerId: number): Promise<Invitation[]> =>
 	db

@@ -3,7 +3,7 @@ import { DAY_MS } from '#lib/domain/time.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads } from '../db/database.ts';
 import { first } from '../db/queries.ts';
-import type { OperatorMessagesTable } from '../db/schema.ts';
+import type { Schema } from '../db/schema.ts';
 import { equalSecrets, hmac } from '../platform/secrets.ts';
 import type { AttemptReference, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
 import {
@@ -104,7 +104,7 @@ export function computePollDelayMs(attempt: { ageMs: number; uncertain: boolean;
 const MAX_RAW_LENGTH = 4_096;
 type Payment = Pick<PaymentRow, 'id' | 'phone'>;
 
-type Kind = OperatorMessagesTable['kind'];
+type Kind = Schema['operator_messages']['kind'];
 
 interface Message {
 	kind: Kind;

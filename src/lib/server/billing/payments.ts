@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, type SqlBool, type UpdateObject, sql } from 'kysely';
+import { type Insertable, type SqlBool, type UpdateObject, sql } from 'kysely';
 import { EventEmitter, once } from 'node:events';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { Caller } from '../accounts/accounts.ts';
@@ -11,7 +11,7 @@ import {
 	retryUniqueViolation,
 	withoutNulls
 } from '../db/queries.ts';
-import type { PaymentsTable, RefundsTable, Schema } from '../db/schema.ts';
+import type { Row, Schema } from '../db/schema.ts';
 import type { EventType } from '../events.ts';
 import { waitOutside } from '../http/turns.ts';
 import type { Fenced } from '../jobs.ts';
@@ -43,9 +43,9 @@ import {
  * is final, settlement.ts applies it, and refunds.ts sends money back.
  */
 
-export type PaymentRow = Selectable<PaymentsTable>;
+export type PaymentRow = Row<'payments'>;
 type PaymentStatus = PaymentRow['status'];
-export type RefundRow = Selectable<RefundsTable>;
+export type RefundRow = Row<'refunds'>;
 
 export interface BillingContext extends SessionsContext {
 	changes: Changes;
@@ -417,7 +417,7 @@ const selectOthers = (queries: Reads, { id, operator }: Known) =>
 export const findPaidBefore = (queries: Reads, payment: Known, transaction: string) =>
 	selectOthers(queries, payment).where('provider_reference', '=', transaction).executeTakeFirst();
 
-const insertPayment = (queries: Queries, payment: Insertable<PaymentsTable>): Promise<PaymentRow> =>
+const insertPayment = (queries: Queries, payment: Insertable<Schema['payments']>): Promise<PaymentRow> =>
 	queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
 
 /** Returns another payment of the same operator that was sent with a request. */

@@ -1,10 +1,10 @@
-import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { networksOfIp } from '#lib/domain/address.ts';
 import { DAY_MS } from '#lib/domain/time.ts';
 import type { Base } from '../base.ts';
 import type { Reads, Tx } from '../db/database.ts';
 import { countRows, exists, first } from '../db/queries.ts';
-import type { PaymentsTable, Schema } from '../db/schema.ts';
+import type { Row, Schema } from '../db/schema.ts';
 import { FIRST_PROMPTS, type RedirectedDevice } from '../http/client-address.ts';
 import { Refused } from '../platform/errors.ts';
 import { hmac } from '../platform/secrets.ts';
@@ -37,7 +37,7 @@ const LARGER_SHARES = [2, 4];
 /** The same multiple for first prompts of a redirect, and for those of a MAC address that left none unpaid here. */
 const FIRST_SHARES = { redirect: 2, device: 3 };
 
-type PaymentRow = Selectable<PaymentsTable>;
+type PaymentRow = Row<'payments'>;
 
 /** Who asks for a prompt: a buyer of the pages, or an account of the API. */
 export type PromptBuyer =

@@ -5,7 +5,7 @@ import type { Author } from '../audit.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { findById, isChanged, withoutNulls } from '../db/queries.ts';
-import type { RefundsTable } from '../db/schema.ts';
+import type { Schema } from '../db/schema.ts';
 import { refundReference } from '../platform/secrets.ts';
 import {
 	SUBMITTING_MAX_MS,
@@ -511,7 +511,7 @@ export async function reviewFailedRefund(
 export const findRefunds = (queries: Queries, paymentId: number) =>
 	queries.selectFrom('refunds').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute();
 
-const insertRefund = (queries: Queries, refund: Insertable<RefundsTable>) =>
+const insertRefund = (queries: Queries, refund: Insertable<Schema['refunds']>) =>
 	queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
 
 export const findRefund = (queries: Reads, id: number) => findById(queries, 'refunds', id);
@@ -523,7 +523,7 @@ export const changeRefund = (
 		id,
 		...seen
 	}: { id: number } & { [Field in 'submit_state' | 'submitted_at']?: RefundRow[Field] | undefined },
-	to: Updateable<RefundsTable>
+	to: Updateable<Schema['refunds']>
 ): Promise<boolean> =>
 	isChanged(
 		queries

@@ -7,7 +7,7 @@ import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/tim
 import type { Caller } from '../accounts/accounts.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
 import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
-import type { SessionsTable } from '../db/schema.ts';
+import type { Schema } from '../db/schema.ts';
 import { type PassRow, findPassOrThrow } from '../passes.ts';
 import { Refused, validationFailed } from '../platform/errors.ts';
 import type { Offer } from '../routers/offers.ts';
@@ -189,5 +189,5 @@ const computeTerms = (offer: Offer | null, router: RouterRow, seconds: number): 
 	max_devices: offer?.max_devices ?? router.max_devices
 });
 
-const insertSession = (queries: Queries, session: Insertable<SessionsTable>): Promise<SessionRow> =>
+const insertSession = (queries: Queries, session: Insertable<Schema['sessions']>): Promise<SessionRow> =>
 	queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();

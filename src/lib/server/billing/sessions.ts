@@ -1,4 +1,4 @@
-import { type Selectable, type Updateable, sql } from 'kysely';
+import { type Updateable, sql } from 'kysely';
 import { toMajor } from '#lib/domain/money.ts';
 import { dataLeft, dataMb, limitsOf } from '#lib/domain/offers.ts';
 import { type WifiSecurity, asksUserName, endsByItself, loginUser, wifiQrText } from '#lib/domain/wifi.ts';
@@ -7,7 +7,7 @@ import type { Base } from '../base.ts';
 import type { SessionBody } from '../contract/session.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { exists, findById } from '../db/queries.ts';
-import type { SessionsTable } from '../db/schema.ts';
+import type { Row, Schema } from '../db/schema.ts';
 import type { EventType, Events } from '../events.ts';
 import type { Fenced } from '../jobs.ts';
 import {
@@ -52,7 +52,7 @@ import { type Gateways } from '../gateways/gateways.ts';
  * that opens the pass again and changes no session.
  */
 
-export type SessionRow = Selectable<SessionsTable>;
+export type SessionRow = Row<'sessions'>;
 export type SessionStatus = SessionRow['status'];
 
 export interface SessionsContext extends Base {
@@ -629,7 +629,7 @@ export const findSession = (queries: Reads, id: number) => findById(queries, 'se
 export const changeSession = (
 	queries: Queries,
 	from: { id: number; status: SessionStatus; status_reason?: string },
-	to: Updateable<SessionsTable>
+	to: Updateable<Schema['sessions']>
 ) =>
 	queries
 		.updateTable('sessions')

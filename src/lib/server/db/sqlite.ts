@@ -6,7 +6,6 @@ import {
 	CompiledQuery,
 	type DatabaseConnection,
 	Kysely,
-	type Selectable,
 	SqliteAdapter,
 	type SqliteDatabase,
 	SqliteDialect,
@@ -30,7 +29,7 @@ import {
 	createWriteHealth,
 	withTasks
 } from './database.ts';
-import type { RoutersTable, Schema } from './schema.ts';
+import type { Row, Schema } from './schema.ts';
 import { messageOf } from '../platform/errors.ts';
 import { type Box, type Position, boxesAround, byDistance, distanceMetres } from '#lib/domain/geo.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -235,7 +234,7 @@ async function candidatesWithin(queries: Queries, { centre, radiusMetres, after 
 }
 
 async function enabledRouters(queries: Queries, ids: readonly number[]) {
-	const { rows } = await sql<Selectable<RoutersTable>>`
+	const { rows } = await sql<Row<'routers'>>`
 		select routers.* from json_each(${JSON.stringify(ids)}) join routers on routers.id = value
 		where disabled_at is null`.execute(queries);
 	return rows;
@@ -350,7 +349,7 @@ class SerializingDriver extends SqliteDriver {
 	override async acquireConnection(): Promise<DatabaseConnection> {
 		const shared = await super.acquireConnection();
 		const own: DatabaseConnection = {
-			executeQuery: <R,>(query: CompiledQuery) =>
+			executeQuery: <R>(query: CompiledQuery) =>
 				this.#release.has(own)
 					? shared.executeQuery<R>(query)
 					: this.#whileBusy(async (release) => {

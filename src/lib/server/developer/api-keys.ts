@@ -8,8 +8,7 @@ import { accountActor } from '#lib/server/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
-import type { Selectable } from 'kysely';
-import type { ApiKeysTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 
 /** Starts the names of Airtill's own keys. */
 export const OWN_PREFIX = 'airtill:';
@@ -288,7 +287,7 @@ async function touch({ database, clock }: ApiKeys, key: KeyWithAccount): Promise
 
 /** Starts the names of keys that Airtill creates for itself. */
 
-type ApiKey = Selectable<ApiKeysTable>;
+type ApiKey = Row<'api_keys'>;
 
 const insert = (queries: Queries, key: Omit<ApiKey, 'id'>) =>
 	queries.insertInto('api_keys').values(key).returningAll().executeTakeFirstOrThrow();

@@ -1,7 +1,7 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById } from '#lib/server/db/queries.ts';
-import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
@@ -13,8 +13,8 @@ import { redact, redactCut, redactKnown } from '#lib/server/platform/log.ts';
 
 /** Deliveries of webhooks (Standard Webhooks 1.0): one for each event and endpoint, sent by a job until it succeeds. */
 
-export type EndpointRow = Selectable<WebhookEndpointsTable>;
-export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
+export type EndpointRow = Row<'webhook_endpoints'>;
+export type DeliveryRow = Row<'webhook_deliveries'>;
 
 /** The job's subject is the delivery, its group the endpoint. */
 export const DELIVERY_JOB = 'webhooks.deliver';
@@ -175,7 +175,7 @@ async function finishAttempt(database: FencedDatabase, delivery: DeliveryRow, at
 	const tries = delivery.tries + 1;
 	const succeeded = isSuccess(attempt);
 	// A replay during the attempt has moved the next attempt, which stays due.
-	const unlessReplayed = <T,>(column: string, value: T) =>
+	const unlessReplayed = <T>(column: string, value: T) =>
 		sql<T>`case when next_attempt_at <> ${delivery.next_attempt_at} then ${sql.ref(column)} else ${value} end`;
 	return database.write(async (trx) => {
 		// All transactions that change both write the endpoint first, which prevents deadlocks.

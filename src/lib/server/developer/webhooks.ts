@@ -15,7 +15,7 @@ import {
 	findNewestFirst,
 	type NewestFirst
 } from '#lib/server/db/queries.ts';
-import type { WebhookEndpointsTable } from '#lib/server/db/schema.ts';
+import type { Schema } from '#lib/server/db/schema.ts';
 import { eventBody } from '#lib/server/events.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { eventId } from '#lib/server/platform/secrets.ts';
@@ -349,10 +349,10 @@ async function findEndpoint(queries: Queries, accountId: number, id: number): Pr
 	return row?.account_id === accountId ? row : null;
 }
 
-const insertEndpoint = (queries: Queries, endpoint: Insertable<WebhookEndpointsTable>) =>
+const insertEndpoint = (queries: Queries, endpoint: Insertable<Schema['webhook_endpoints']>) =>
 	queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
 
-const changeEndpoint = (queries: Queries, id: number, to: Updateable<WebhookEndpointsTable>) =>
+const changeEndpoint = (queries: Queries, id: number, to: Updateable<Schema['webhook_endpoints']>) =>
 	queries
 		.updateTable('webhook_endpoints')
 		.set(to)

@@ -1,11 +1,11 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import type { Box } from '#lib/domain/geo.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { findById, countRows, exists } from '../db/queries.ts';
-import type { RoutersTable } from '../db/schema.ts';
+import type { Row, Schema } from '../db/schema.ts';
 
-export type RouterRow = Selectable<RoutersTable>;
-export type NewRouter = Insertable<RoutersTable>;
+export type RouterRow = Row<'routers'>;
+export type NewRouter = Insertable<Schema['routers']>;
 
 /** Begins the external id of routers from the owner pages. The key of their form follows. */
 export const FORM_ID = 'form:';
@@ -59,7 +59,7 @@ export async function recordPrices(queries: Queries, changes: readonly PriceChan
 	await queries.insertInto('price_changes').values(rows).execute();
 }
 
-export const update = (queries: Queries, id: number, change: Updateable<RoutersTable>) =>
+export const update = (queries: Queries, id: number, change: Updateable<Schema['routers']>) =>
 	queries.updateTable('routers').set(change).where('id', '=', id).execute();
 
 export async function byExternalIds(
