@@ -1,13 +1,12 @@
-import { type Insertable, type Updateable, sql } from 'kysely';
+import { type Updateable, sql } from 'kysely';
 import { dataLeft, dataMb, leastMs } from '#lib/domain/offers.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import type { Base } from './base.ts';
 import type { Queries, Reads, Tx } from './db/database.ts';
-import { first } from './db/queries.ts';
+import { first, insertRow } from './db/queries.ts';
 import type { Row, Schema } from './db/schema.ts';
 import type { Speed } from './gateways/gateway.ts';
-import { wifiPassword } from './platform/secrets.ts';
-import { type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
+import { wifiPassword, type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
 import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
 
 /**
@@ -36,7 +35,7 @@ export async function createPass(context: PassContext, trx: Tx, bought: BoughtTi
 	const now = context.clock.now();
 	const { id, router_id, access_kind, max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = bought;
 	const password = await makePassword(context, trx, bought);
-	return insertPass(trx, {
+	return insertRow(trx, 'passes', {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
 		...sealPassword(context.secrets, id, password),
@@ -256,9 +255,6 @@ function isReadable(secrets: Secrets, pass: PassRow): boolean {
 		return false;
 	}
 }
-
-const insertPass = (queries: Queries, pass: Insertable<Schema['passes']>): Promise<PassRow> =>
-	queries.insertInto('passes').values(pass).returningAll().executeTakeFirstOrThrow();
 
 export const findPass = (queries: Reads, id: number): Promise<PassRow | null> =>
 	first(queries.selectFrom('passes').selectAll().where('id', '=', id));

@@ -1,4 +1,4 @@
-import { type Insertable, type SqlBool, type UpdateObject, sql } from 'kysely';
+import { type SqlBool, type UpdateObject, sql } from 'kysely';
 import { EventEmitter, once } from 'node:events';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { Caller } from '../accounts/accounts.ts';
@@ -8,6 +8,7 @@ import {
 	type NewestFirst,
 	findById,
 	findNewestFirst,
+	insertRow,
 	retryUniqueViolation,
 	withoutNulls
 } from '../db/queries.ts';
@@ -111,7 +112,7 @@ async function checkAndInsert(
 	const now = clock.now();
 	await checkPrompts(context, trx, phone, source);
 	const operator = operatorForPayment(operators, { method, phone, amountMinor, currency });
-	const payment = await insertPayment(trx, {
+	const payment = await insertRow(trx, 'payments', {
 		session_id: session.id,
 		account_id: caller.accountId,
 		operator: operator.id,
@@ -416,9 +417,6 @@ const selectOthers = (queries: Reads, { id, operator }: Known) =>
 /** Returns another payment of the same operator that a transaction has already paid. */
 export const findPaidBefore = (queries: Reads, payment: Known, transaction: string) =>
 	selectOthers(queries, payment).where('provider_reference', '=', transaction).executeTakeFirst();
-
-const insertPayment = (queries: Queries, payment: Insertable<Schema['payments']>): Promise<PaymentRow> =>
-	queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
 
 /** Returns another payment of the same operator that was sent with a request. */
 export const findSentAs = (queries: Reads, payment: Known, request: string) =>

@@ -1,10 +1,10 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import { formatMinor } from '#lib/domain/money.ts';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { Author } from '../audit.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
-import { findById, isChanged, withoutNulls } from '../db/queries.ts';
+import { findById, insertRow, isChanged, withoutNulls } from '../db/queries.ts';
 import type { Schema } from '../db/schema.ts';
 import { refundReference } from '../platform/secrets.ts';
 import {
@@ -296,7 +296,7 @@ export async function startRefund(
 ): Promise<RefundRow> {
 	const now = context.clock.now();
 	const earlier = await findRefunds(trx, payment.id);
-	const refund = await insertRefund(trx, {
+	const refund = await insertRow(trx, 'refunds', {
 		payment_id: payment.id,
 		reference: refundReference(payment.reference, earlier.length + 1),
 		// Refund the amount taken, even if it is not the amount requested.
@@ -510,9 +510,6 @@ export async function reviewFailedRefund(
 
 export const findRefunds = (queries: Queries, paymentId: number) =>
 	queries.selectFrom('refunds').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute();
-
-const insertRefund = (queries: Queries, refund: Insertable<Schema['refunds']>) =>
-	queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
 
 export const findRefund = (queries: Reads, id: number) => findById(queries, 'refunds', id);
 

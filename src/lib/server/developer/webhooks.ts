@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { Base } from '#lib/server/base.ts';
 import {
 	TEST_MESSAGE,
@@ -13,7 +13,8 @@ import {
 	retryUniqueViolation,
 	withoutNulls,
 	findNewestFirst,
-	type NewestFirst
+	type NewestFirst,
+	insertRow
 } from '#lib/server/db/queries.ts';
 import type { Schema } from '#lib/server/db/schema.ts';
 import { eventBody } from '#lib/server/events.ts';
@@ -101,7 +102,7 @@ async function insertOrEnable(
 		throw new Refused('webhook_limit_reached', `An account may have ${MAX_ENDPOINTS} webhooks.`);
 	}
 	const secret = createWebhookSecret();
-	const row = await insertEndpoint(trx, {
+	const row = await insertRow(trx, 'webhook_endpoints', {
 		...columns,
 		account_id: accountId,
 		address,
@@ -348,9 +349,6 @@ async function findEndpoint(queries: Queries, accountId: number, id: number): Pr
 	const row = await findById(queries, 'webhook_endpoints', id);
 	return row?.account_id === accountId ? row : null;
 }
-
-const insertEndpoint = (queries: Queries, endpoint: Insertable<Schema['webhook_endpoints']>) =>
-	queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
 
 const changeEndpoint = (queries: Queries, id: number, to: Updateable<Schema['webhook_endpoints']>) =>
 	queries

@@ -4,12 +4,11 @@ import type { RouterBody } from '#lib/server/contract/router.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
-import type { Row, Schema } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
 import { NotFound } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import type { RateLimits } from '#lib/server/rate-limits.ts';
-import type { Insertable } from 'kysely';
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { ApiClient } from './api-client.ts';
@@ -387,10 +386,6 @@ const idList = z.array(z.int());
 
 /** Ids of the started payments, oldest first. */
 export const parsePaymentIds = (row: PurchaseRow): number[] => idList.parse(JSON.parse(row.payment_ids));
-
-/** @throws a unique violation when another purchase has the token or the code */
-export const insertRow = (queries: Queries, purchase: Insertable<Schema['purchases']>) =>
-	queries.insertInto('purchases').values(purchase).returningAll().executeTakeFirstOrThrow();
 
 export const findRow = (queries: Queries, tokenHash: string) =>
 	first(selectRows(queries).where('token_hash', '=', tokenHash));

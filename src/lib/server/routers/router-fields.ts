@@ -3,7 +3,7 @@ import { currencyExponent, describeFault, readAmount, toMajor } from '#lib/domai
 import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
 import { parseHours } from '#lib/domain/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
-import type { RouterRow } from './store.ts';
+import type { Row } from '../db/schema.ts';
 
 /** The fields that files can have. */
 export const ROUTER_FIELDS = [
@@ -25,7 +25,7 @@ type RouterField = (typeof ROUTER_FIELDS)[number] | 'opening_hours';
 export type RouterTexts = Partial<Record<RouterField, string>>;
 
 export type StatedFields = Partial<
-	Pick<RouterRow, Exclude<RouterField, 'price'> | 'price_minor' | 'max_duration'>
+	Pick<Row<'routers'>, Exclude<RouterField, 'price'> | 'price_minor' | 'max_duration'>
 >;
 
 export interface PriceRules {
