@@ -9,7 +9,7 @@ import type { Queries, Tx } from '../../src/lib/server/db/database.ts';
 import { demoAccounts } from '../../src/lib/server/demo/accounts.ts';
 import { HOUR_MS, MAX_DURATION, MIN_DURATION, buckets } from '../../src/lib/domain/time.ts';
 import { type Insertable, sql } from 'kysely';
-import type { RoutersTable, Schema } from '../../src/lib/server/db/schema.ts';
+import type { Schema } from '../../src/lib/server/db/schema.ts';
 import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 
 /** Adds a year of synthetic trade to an installation, to measure pages with. */
@@ -226,7 +226,7 @@ const PAID_AFTER_MS = 20_000;
 const REFUNDED_AFTER_MS = 6 * 60 * 60 * 1000;
 const DUE_AFTER_MS = 10 * 60 * 1000;
 
-function routerRows(count: number, facts: YearFacts): Insertable<RoutersTable>[] {
+function routerRows(count: number, facts: YearFacts): Insertable<Schema['routers']>[] {
 	const random = createRandom(1);
 	const near = (middle: number) => middle + (random() * 2 - 1) * SPREAD_DEGREES;
 	const offers = JSON.stringify(PACKAGES, ['id', 'name', 'duration', 'price_minor', 'active']);
