@@ -1,16 +1,16 @@
 import { createPass, setPassTime } from '#lib/server/passes.ts';
 import { findToday } from '#lib/server/billing/earnings.ts';
 import { openApp } from '../../src/cli/services.ts';
-import { limitsOf } from '../../src/lib/domain/offers.ts';
-import type { App } from '../../src/lib/server/app.ts';
+import { limitsOf } from '#lib/domain/offers.ts';
+import type { App } from '#lib/server/app.ts';
 import { SESSION_END_JOB } from '#lib/server/billing/sessions.ts';
-import { loadConfig } from '../../src/lib/server/config/config.ts';
-import type { Queries, Tx } from '../../src/lib/server/db/database.ts';
-import { demoAccounts } from '../../src/lib/server/demo/accounts.ts';
-import { HOUR_MS, MAX_DURATION, MIN_DURATION, buckets } from '../../src/lib/domain/time.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
+import { demoAccounts } from '#lib/server/demo/accounts.ts';
+import { HOUR_MS, MAX_DURATION, MIN_DURATION, buckets } from '#lib/domain/time.ts';
 import { type Insertable, sql } from 'kysely';
-import type { RoutersTable, Schema } from '../../src/lib/server/db/schema.ts';
-import { sha256 } from '../../src/lib/server/platform/secrets.ts';
+import type { RoutersTable, Schema } from '#lib/server/db/schema.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 
 /** Adds a year of synthetic trade to an installation, to measure pages with. */
 

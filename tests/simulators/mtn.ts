@@ -186,11 +186,7 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 
 	return {
 		name: 'mtn',
-		credentials: {
-			...CREDENTIALS,
-			target_environment: market.environment,
-			currency: market.currency
-		},
+		credentials: { ...CREDENTIALS, target_environment: market.environment, currency: market.currency },
 		defaults: (phone) => (market.country === null ? paymentScenario(phone) : {}),
 		environment: (url) => ({
 			MTN_BASE_URL: url,

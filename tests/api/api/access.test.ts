@@ -1,7 +1,7 @@
 /** 401, 403 and 500 do not depend on what an endpoint does: every endpoint is called. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../../src/lib/server/developer/api-keys.ts';
-import { SCOPES, type Role } from '../../../src/lib/server/contract/scopes.ts';
+import { generateKey } from '#lib/server/developer/api-keys.ts';
+import { SCOPES, type Role } from '#lib/server/contract/scopes.ts';
 import { ROUTES } from '../../support/api/routes.ts';
 import { createApi, orderOf, type Payment, type Request, type Session } from '../../support/api/api.ts';
 import { demoKey, recorded, useFixture } from '../../support/server/fixture.ts';
@@ -39,24 +39,9 @@ const calls: Record<string, () => Call> = {
 		scope: 'routers:read',
 		table: 'routers'
 	}),
-	'GET /sessions': () => ({
-		method: 'GET',
-		path: '/v1/sessions',
-		scope: 'sessions:read',
-		table: 'sessions'
-	}),
-	'GET /payments': () => ({
-		method: 'GET',
-		path: '/v1/payments',
-		scope: 'payments:read',
-		table: 'payments'
-	}),
-	'GET /events': () => ({
-		method: 'GET',
-		path: '/v1/events',
-		scope: 'events:read',
-		table: 'events'
-	}),
+	'GET /sessions': () => ({ method: 'GET', path: '/v1/sessions', scope: 'sessions:read', table: 'sessions' }),
+	'GET /payments': () => ({ method: 'GET', path: '/v1/payments', scope: 'payments:read', table: 'payments' }),
+	'GET /events': () => ({ method: 'GET', path: '/v1/events', scope: 'events:read', table: 'events' }),
 	'POST /sessions': () => ({
 		method: 'POST',
 		path: '/v1/sessions',

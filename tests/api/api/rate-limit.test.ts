@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, createApi, orderOf, type Api } from '../../support/api/api.ts';
 import { DEFAULTS, admitted, ask, limitsOf, remaining } from '../../support/api/rates.ts';
 import { useFixture, type NewKey, DATABASES } from '../../support/server/fixture.ts';
-import { MAX_ACTIVE_KEYS } from '../../../src/lib/server/developer/api-keys.ts';
+import { MAX_ACTIVE_KEYS } from '#lib/server/developer/api-keys.ts';
 
 const minute = 60_000;
 
@@ -11,11 +11,7 @@ const minute = 60_000;
 const KEY = 20;
 const ENTERPRISE = 10 * KEY;
 const FAILED_KEYS = 300;
-const LIMITS = {
-	...DEFAULTS,
-	RATE_LIMIT_DEFAULT: String(KEY),
-	RATE_LIMIT_ENTERPRISE: String(ENTERPRISE)
-};
+const LIMITS = { ...DEFAULTS, RATE_LIMIT_DEFAULT: String(KEY), RATE_LIMIT_ENTERPRISE: String(ENTERPRISE) };
 
 /** The body of a 429. */
 const refusalOf = ({ headers }: Answer, wait: number, policy: string, detail: string) => ({

@@ -3,7 +3,7 @@
  * on all of them. A page that is added to the application is added here.
  */
 import type { Page } from '@playwright/test';
-import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { LOCALES } from '#lib/i18n/locales.ts';
 import { isAll } from '../../support/all.ts';
 import { HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts';
 import { demoPassword, typeSignIn } from './developers.ts';

@@ -1,7 +1,7 @@
 /** The adapter of an operator beside its simulator, with one clock for both. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { createLog } from '#lib/server/platform/log.ts';
 import { configureOperators } from '#lib/server/billing/operators/registry.ts';
 import type {
 	AttemptReference,
@@ -12,8 +12,8 @@ import type {
 	RawCallback,
 	RefundRequest,
 	StatusOutcome
-} from '../../../src/lib/server/billing/operators/operator.ts';
-import { type HttpClient, createHttpClient } from '../../../src/lib/server/platform/http-client.ts';
+} from '#lib/server/billing/operators/operator.ts';
+import { type HttpClient, createHttpClient } from '#lib/server/platform/http-client.ts';
 import { type Protocol, type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import type { Script } from '../../simulators/script.ts';
 import { startReceiver, type Receiver } from '../api/receiver.ts';

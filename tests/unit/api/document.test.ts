@@ -1,11 +1,11 @@
 /** Tests that the contract assertions reject wrong responses. */
 import { describe, expect, it } from 'vitest';
-import { ordered } from '../../../src/lib/server/contract/examples.ts';
-import { buildProblemExample } from '../../../src/lib/server/api/endpoint.ts';
-import type { ProblemCode } from '../../../src/lib/server/contract/problems.ts';
-import { startPayment } from '../../../src/lib/server/api/payments.ts';
-import { getRouter } from '../../../src/lib/server/api/routers.ts';
-import { createSession } from '../../../src/lib/server/api/sessions.ts';
+import { ordered } from '#lib/server/contract/examples.ts';
+import { buildProblemExample } from '#lib/server/api/endpoint.ts';
+import type { ProblemCode } from '#lib/server/contract/problems.ts';
+import { startPayment } from '#lib/server/api/payments.ts';
+import { getRouter } from '#lib/server/api/routers.ts';
+import { createSession } from '#lib/server/api/sessions.ts';
 import { apiDocument, asJson, type Documented } from '../../support/api/document.ts';
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8' };

@@ -22,7 +22,7 @@ import {
 	problemsOf
 } from '../../support/billing/adapter.ts';
 import { MPESA } from '../../support/billing/tested-operators.ts';
-import type { RefundRequest } from '../../../src/lib/server/billing/operators/operator.ts';
+import type { RefundRequest } from '#lib/server/billing/operators/operator.ts';
 import type { Script } from '../../simulators/script.ts';
 
 useOperator(MPESA);
@@ -419,11 +419,7 @@ describe('a callback', () => {
 			parse(
 				JSON.stringify({
 					Body: {
-						stkCallback: {
-							CheckoutRequestID: 'ws_CO_1',
-							ResultCode: 0,
-							CallbackMetadata: { Item: items }
-						}
+						stkCallback: { CheckoutRequestID: 'ws_CO_1', ResultCode: 0, CallbackMetadata: { Item: items } }
 					}
 				})
 			);

@@ -19,7 +19,7 @@ import {
 	problemsOf
 } from '../../support/billing/adapter.ts';
 import { MTN, MTN_PATH, NO_DISBURSEMENT } from '../../support/billing/tested-operators.ts';
-import type { PaymentRequest } from '../../../src/lib/server/billing/operators/operator.ts';
+import type { PaymentRequest } from '#lib/server/billing/operators/operator.ts';
 import type { Script } from '../../simulators/script.ts';
 
 useOperator(MTN);
@@ -412,11 +412,7 @@ describe('refunds', () => {
 		});
 		expect((await readBack(refund))?.kind).toBe('pending');
 		simulator.advance(1_000);
-		expect(await readBack(refund)).toMatchObject({
-			kind: 'succeeded',
-			amountMinor: 1_500,
-			currency: 'UGX'
-		});
+		expect(await readBack(refund)).toMatchObject({ kind: 'succeeded', amountMinor: 1_500, currency: 'UGX' });
 		expect(simulator.ledger()).toMatchObject({ debited: 1_500, refunded: 1_500 });
 	});
 

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { generateKey, keyFromBytes, keyHint, keyMode } from '../../../src/lib/server/developer/api-keys.ts';
-import {
-	PURCHASE_TOKEN_PATTERN,
-	purchaseToken,
-	wifiPassword
-} from '../../../src/lib/server/platform/secrets.ts';
+import { generateKey, keyFromBytes, keyHint, keyMode } from '#lib/server/developer/api-keys.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken, wifiPassword } from '#lib/server/platform/secrets.ts';
 import { PASSWORD } from '../../support/api/wire.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

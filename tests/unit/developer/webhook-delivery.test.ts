@@ -7,9 +7,9 @@ import {
 	signWebhook,
 	redactBody,
 	redactResponse
-} from '../../../src/lib/server/developer/webhook-delivery.ts';
+} from '#lib/server/developer/webhook-delivery.ts';
 import { Webhook } from 'standardwebhooks';
-import { formatNotice } from '../../../src/lib/server/developer/webhook-upkeep.ts';
+import { formatNotice } from '#lib/server/developer/webhook-upkeep.ts';
 
 const second = 1_000;
 const hour = 3_600 * second;

@@ -1,12 +1,8 @@
 /** The way out: what is checked at connect, and how much of a receiver is borne with. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isPublicAddress } from '../../../src/lib/domain/address.ts';
-import type { Address } from '../../../src/lib/server/platform/http-client.ts';
-import {
-	type Outcome,
-	openWebhookTransport,
-	postWebhook
-} from '../../../src/lib/server/developer/webhook-transport.ts';
+import { isPublicAddress } from '#lib/domain/address.ts';
+import type { Address } from '#lib/server/platform/http-client.ts';
+import { type Outcome, openWebhookTransport, postWebhook } from '#lib/server/developer/webhook-transport.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 let receiver: Receiver;

@@ -1,7 +1,7 @@
 /** Rules for webhook URLs that need no lookup (wire format 5.5), and public addresses. */
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/lib/domain/address.ts';
-import { checkWebhookUrl } from '../../../src/lib/server/developer/webhook-transport.ts';
+import { isPublicAddress } from '#lib/domain/address.ts';
+import { checkWebhookUrl } from '#lib/server/developer/webhook-transport.ts';
 
 const strict = {
 	allowInsecure: false,

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-	MAX_BUCKETS,
-	type Period,
-	buckets,
-	dateAt,
-	isDate,
-	nextMorning
-} from '../../../src/lib/domain/time.ts';
+import { MAX_BUCKETS, type Period, buckets, dateAt, isDate, nextMorning } from '#lib/domain/time.ts';
 import { random } from '../../support/random.ts';
 
 const hour = 3_600_000;

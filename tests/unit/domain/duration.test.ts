@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-	durationSeconds,
-	formatDuration,
-	languagesOfDuration,
-	parseDuration
-} from '../../../src/lib/domain/time.ts';
-import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { durationSeconds, formatDuration, languagesOfDuration, parseDuration } from '#lib/domain/time.ts';
+import { LOCALES } from '#lib/i18n/locales.ts';
 
 describe('a duration', () => {
 	it.each([

@@ -6,7 +6,7 @@ import {
 	formatDistance,
 	type Box,
 	type Position
-} from '../../../src/lib/domain/geo.ts';
+} from '#lib/domain/geo.ts';
 
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 const degrees = (angle: number) => (angle * 180) / Math.PI;

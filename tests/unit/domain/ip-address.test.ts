@@ -1,6 +1,6 @@
 /** An IP address has one spelling, whoever wrote it, and is counted by the networks that it is in. */
 import { describe, expect, it } from 'vitest';
-import { isInRange, networksOfIp, normaliseIp, readIpRange } from '../../../src/lib/domain/address.ts';
+import { isInRange, networksOfIp, normaliseIp, readIpRange } from '#lib/domain/address.ts';
 
 describe('the one spelling', () => {
 	it.each([

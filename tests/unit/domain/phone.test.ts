@@ -6,7 +6,7 @@ import {
 	parseMobile,
 	searchedDigits,
 	setHomeRegion
-} from '../../../src/lib/domain/phone.ts';
+} from '#lib/domain/phone.ts';
 
 afterEach(() => setHomeRegion(''));
 

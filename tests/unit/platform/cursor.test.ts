@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createCursors } from '../../../src/lib/server/platform/cursor.ts';
-import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { createCursors } from '#lib/server/platform/cursor.ts';
+import { createSecrets } from '#lib/server/platform/secrets.ts';
 
 const cursors = createCursors(createSecrets('a secret of at least 32 characters'));
 const filters = ['routers', 0.3476, 32.5825, 1000];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { generateKey } from '../../../src/lib/server/developer/api-keys.ts';
-import { wifiPassword } from '../../../src/lib/server/platform/secrets.ts';
-import { redact, redactCut } from '../../../src/lib/server/platform/log.ts';
+import { generateKey } from '#lib/server/developer/api-keys.ts';
+import { wifiPassword } from '#lib/server/platform/secrets.ts';
+import { redact, redactCut } from '#lib/server/platform/log.ts';
 
 it('takes out phone numbers, however they are written', () => {
 	for (const number of [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SlidingWindow } from '../../../src/lib/server/rate-limits.ts';
+import { SlidingWindow } from '#lib/server/rate-limits.ts';
 import { random } from '../../support/random.ts';
 
 const minute = 60_000;

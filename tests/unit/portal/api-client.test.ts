@@ -1,9 +1,9 @@
 import { NotFound, Unavailable } from '#lib/server/platform/errors.ts';
 import { expect, it } from 'vitest';
-import type { RouterBody } from '../../../src/lib/server/contract/router.ts';
-import type { SessionBody } from '../../../src/lib/server/contract/session.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { apiClient, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
+import { createLog } from '#lib/server/platform/log.ts';
+import { apiClient, type ApiClient } from '#lib/server/portal/api-client.ts';
 /** The portal's client: what it sends, and that the types of the OpenAPI document are held at compile time. */
 
 interface Sent {
@@ -21,9 +21,7 @@ function clientOf(status: number, body: unknown): { client: ApiClient; sent: Sen
 			return Response.json(body, { status });
 		},
 		request: new Request('http://portal.invalid/'),
-		locals: {
-			app: { api: { url: null, key: 'atl_test_fake' }, log: createLog('silent') }
-		}
+		locals: { app: { api: { url: null, key: 'atl_test_fake' }, log: createLog('silent') } }
 	});
 	return { client, sent };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findGuessProblem } from '../../../src/lib/server/authentication/guessable.ts';
+import { findGuessProblem } from '#lib/server/authentication/guessable.ts';
 
 const EMAIL = 'amina.okello@cafe-nile.example';
 

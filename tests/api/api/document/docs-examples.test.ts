@@ -9,7 +9,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventExample } from '../../../../src/lib/server/contract/examples.ts';
+import { eventExample } from '#lib/server/contract/examples.ts';
 import { asJson, at } from '../../../support/api/document.ts';
 import { page, type Html } from '../../../support/pages/pages.ts';
 import { freePort } from '../../../support/server/ports.ts';

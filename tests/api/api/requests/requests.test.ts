@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { PROBLEMS } from '../../../../src/lib/server/contract/problems.ts';
+import { PROBLEMS } from '#lib/server/contract/problems.ts';
 import { ROUTES } from '../../../support/api/routes.ts';
 import { orderOf } from '../../../support/api/api.ts';
 import { useFixture } from '../../../support/server/fixture.ts';

@@ -1,7 +1,7 @@
 /** `doctor`: what it checks, and what it says to do. */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
+import { createSecrets } from '#lib/server/platform/secrets.ts';
 import { cli } from '../../../support/server/cli.ts';
 import { DATABASES, SECRET, useFixture } from '../../../support/server/fixture.ts';
 import { usePlace } from './place.ts';
