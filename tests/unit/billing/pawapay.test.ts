@@ -292,7 +292,7 @@ describe('amounts', () => {
 	});
 
 	it('do not wait for an unavailable configuration', async () => {
-		receiver.reply('/v2/active-conf?operationType=DEPOSIT', 'hang');
+		receiver.reply('/v2/active-conf?operationType=DEPOSIT', 'drop');
 		receiver.reply('/v2/deposits', { status: 200, body: '{"status":"ACCEPTED"}' });
 		const adapter = adapterFor({ PAWAPAY_BASE_URL: receiver.url });
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'accepted' });

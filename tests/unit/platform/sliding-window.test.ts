@@ -45,24 +45,4 @@ describe('a sliding window', () => {
 			).toEqual(times.map(expected));
 		}
 	});
-
-	it('never admits more than its limit in any 60 s, wherever they begin', () => {
-		const next = random(7);
-		const window = new SlidingWindow(100, minute);
-		const admitted: number[] = [];
-		for (let now = 0; now < 10 * minute; now += next(400)) if (window.take(now).admitted) admitted.push(now);
-		expect(admitted.length).toBeGreaterThan(900);
-		for (const [index, at] of admitted.entries()) {
-			const after = admitted[index + 100];
-			if (after !== undefined) expect(after - at).toBeGreaterThanOrEqual(minute);
-		}
-	});
-
-	it('is idle when nothing of it counts', () => {
-		const window = new SlidingWindow(3, minute);
-		expect(window.isIdle(0)).toBe(true);
-		window.take(0);
-		expect(window.isIdle(minute - 1)).toBe(false);
-		expect(window.isIdle(minute)).toBe(true);
-	});
 });

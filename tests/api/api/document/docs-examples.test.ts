@@ -138,16 +138,6 @@ describe('a first purchase', () => {
 		}
 	);
 
-	it('in TypeScript prints the reason when the payer declines', async () => {
-		const { server, newKey } = fixture();
-		const { key } = await newKey();
-		const text = codeOf(await page(server.url, '/docs/quickstart'), 'first-purchase.ts');
-		const { code, stderr } = await typescript(text.replace('+256772123456', '+256772123001'), key);
-		expect(code).toBe(1);
-		expect(stderr).toMatch(/Error: \S+/);
-		expect(stderr).not.toContain('SyntaxError');
-	});
-
 	it.skipIf(hasNoCurl)('with curl, call by call, ends with a password', async () => {
 		const { server, newKey } = fixture();
 		const { key } = await newKey();
