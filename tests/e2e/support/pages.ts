@@ -127,13 +127,8 @@ export const KIOSK: readonly Place[] = [
 /** The way of a buyer, in short: looked at in every language. */
 export const MAIN = BUYING.filter(({ name }) =>
 	[
-		'list',
-		'router',
-		'purchase: waiting',
-		'purchase: active, everything unfolded',
-		'purchase: declined',
-		'resume',
-		'splash'
+		...['list', 'router', 'purchase: waiting', 'purchase: active, everything unfolded'],
+		...['purchase: declined', 'resume', 'splash']
 	].includes(name)
 );
 

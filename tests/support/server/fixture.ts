@@ -231,14 +231,8 @@ export async function recorded({ sql, server }: Fixture): Promise<Record<string,
 	});
 	const found: Record<string, unknown> = {};
 	for (const table of [
-		'sessions',
-		'payments',
-		'refunds',
-		'events',
-		'purchases',
-		'routers',
-		'price_changes',
-		'webhook_endpoints'
+		...['sessions', 'payments', 'refunds', 'events', 'purchases', 'routers', 'price_changes'],
+		...['webhook_endpoints']
 	]) {
 		found[table] = await sql.all(`select * from ${table} order by id`);
 	}
