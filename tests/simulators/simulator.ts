@@ -110,7 +110,7 @@ type MakeCallback = () => OutgoingCallback | null | Promise<OutgoingCallback | n
 
 /**
  * A simulated operator or SMS provider: a server on the loopback that speaks its protocol, with books of payments,
- * scripts for what happens to them, faults and callbacks. Tests direct it by `Simulator`, or with HTTP (control.ts).
+ * scripts for what happens to them, faults and callbacks. Tests direct it by `Simulator`, or with HTTP.
  */
 
 /** `refuse`: connections are closed at once; `error`: the operator's 5xx; `hang`: requests wait; null: works again. */

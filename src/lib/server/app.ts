@@ -114,7 +114,6 @@ export async function createApp(config: Config, options: Options = {}) {
 			purchases: portal.purchases,
 			access: network.access
 		} satisfies Help,
-		/** Settles payments by hand; null in live mode. */
 		/** Only for the process that serves pages. */
 		async openPortal() {
 			const key = await openPortal({ ...base, ...sales, ...developer });

@@ -17,7 +17,7 @@ const DEVICES = 4;
 const EVENTS = ['payment.success', 'session.created', 'session.activated'];
 
 let phones = 0;
-/** A number that pays at once (sandbox/scenarios.ts), new for each call. */
+/** A number that pays at once (billing/operators/sandbox.ts), new for each call. */
 const payingPhone = () => `+25677${String((phones += 1) % 10_000).padStart(4, '0')}008`;
 
 export interface Bought {
