@@ -4,7 +4,7 @@ import { registerRadius } from '../../support/gateways/gateways.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
 import type { TestServer } from '../../support/server/server.ts';
 import { openSql } from '../../support/database/sql.ts';
-import { loginUser } from '../../../src/lib/domain/wifi.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import { placeIn, type Place } from './fill.ts';
 import { demoKey } from './server.ts';
 
