@@ -50,6 +50,7 @@ const FIRST_PAGES: {
 		path: ({ purchases }) => purchases.active,
 		async ready(page) {
 			await expect(page.locator('.password')).toBeVisible();
+			await page.getByText('Use it on another device').click();
 			await expect(page.getByRole('img', { name: /QR/ })).toBeVisible();
 		}
 	},

@@ -4,12 +4,8 @@ import type { RouterBody } from '#lib/server/contract/router.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
-<<<<<<< HEAD
-import type { PurchasesTable } from '#lib/server/db/schema.ts';
-import { UNANSWERED_SECONDS } from '#lib/purchase/state.ts';
-=======
 import type { Row } from '#lib/server/db/schema.ts';
->>>>>>> main
+import { UNANSWERED_SECONDS } from '#lib/purchase/state.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
 import { NotFound } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
