@@ -6,13 +6,13 @@
  * that their translations follow it; `-- all` records every key.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const MESSAGES = path.join(root, 'src/lib/i18n/messages');
+const ENGLISH = path.join(root, 'src/lib/i18n/messages/en.json');
 const RECORD = path.join(root, 'tests/unit/i18n/translated.json');
 
 type Texts = Record<string, string>;
@@ -21,14 +21,8 @@ const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Texts;
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 6);
 const followed = (entry = '') => entry.split(' ')[0];
 
-const readEnglish = (): Texts =>
-	Object.assign(
-		{},
-		...readdirSync(MESSAGES).map((area) => read(path.join(MESSAGES, area, 'en.json')))
-	) as Texts;
-
 /** Lists the keys whose translations follow an older English text, or none. */
-export function listChanged(english = readEnglish(), record = read(RECORD)): string[] {
+export function listChanged(english = read(ENGLISH), record = read(RECORD)): string[] {
 	return Object.keys(english).filter((key) => followed(record[key]) !== hash(english[key] ?? ''));
 }
 
@@ -42,7 +36,7 @@ function recordTranslated(keys: readonly string[], english: Texts): void {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-	const english = readEnglish();
+	const english = read(ENGLISH);
 	const named = process.argv.slice(2);
 	if (named.length > 0) recordTranslated(named[0] === 'all' ? Object.keys(english) : named, english);
 	const record = read(RECORD);

@@ -4,7 +4,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '../domain/payment-methods.ts';
 
 /**
- * Describes a purchase to its buyer from the states of the wire format (sections 1 and 2).
+ * Describes a purchase to its buyer from the states of the API.
  * Rules: never "failed" while the result is unknown; always the money; always a next step. Unknown values get
  * a sentence that is always true.
  */

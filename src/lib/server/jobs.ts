@@ -21,7 +21,7 @@ import type { Row } from './db/schema.ts';
  * Fence: a process that stands still for longer than its lease goes on beside the run that took over. Each run has its own
  * token (`lease_owner`), and its transactions commit only while the job's row has it (src/docs/decisions/one-fence.md).
  * Concurrency: jobs without a group share MAX_UNGROUPED worker slots, which they hold only while they work (`withoutSlot`),
- * so that an operator that hangs does not delay buyers who pay with another one. Groups have slots of their own (groups.ts),
+ * so that an operator that hangs does not delay buyers who pay with another one. Groups have slots of their own,
  * so that slow webhook receivers never delay payments.
  */
 export type Jobs = ReturnType<typeof createJobs>;

@@ -1,7 +1,7 @@
 /** A page is usable on a slow link: limits for its first answer and for everything after it. */
 import type { Page } from '@playwright/test';
 import { firstAnswer } from '../../support/pages/first-answer.ts';
-import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { LOCALES } from '#lib/i18n/locales.ts';
 import { ownerSets } from '../support/offers.ts';
 import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
 import { expect, ROUTER, test } from '../support/test.ts';

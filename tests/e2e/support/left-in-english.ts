@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
-import type { Locale } from '../../../src/lib/i18n/locales.ts';
+import type { Locale } from '#lib/i18n/locales.ts';
 
 const messages = fileURLToPath(new URL('../../../src/lib/i18n/messages', import.meta.url));
 

@@ -3,7 +3,7 @@
  * on all of them. A page that is added to the application is added here.
  */
 import type { Page } from '@playwright/test';
-import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { LOCALES } from '#lib/i18n/locales.ts';
 import { isAll } from '../../support/all.ts';
 import { HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts';
 import { demoPassword, typeSignIn } from './developers.ts';
@@ -127,13 +127,8 @@ export const KIOSK: readonly Place[] = [
 /** The way of a buyer, in short: looked at in every language. */
 export const MAIN = BUYING.filter(({ name }) =>
 	[
-		'list',
-		'router',
-		'purchase: waiting',
-		'purchase: active, everything unfolded',
-		'purchase: declined',
-		'resume',
-		'splash'
+		...['list', 'router', 'purchase: waiting', 'purchase: active, everything unfolded'],
+		...['purchase: declined', 'resume', 'splash']
 	].includes(name)
 );
 

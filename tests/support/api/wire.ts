@@ -30,15 +30,8 @@ export const FIELDS = {
 	],
 	ownerOffers: [
 		...[
-			'router_id',
-			'hourly',
-			'max_duration',
-			'version',
-			'currency',
-			'timezone',
-			'data',
-			'changed_at',
-			'changed_by'
+			...['router_id', 'hourly', 'max_duration', 'version', 'currency', 'timezone', 'data'],
+			...['changed_at', 'changed_by']
 		]
 	],
 	ownerOffer: [

@@ -64,17 +64,8 @@ const LAYERS = readFileSync(path.join(root, '../CONTRIBUTING.md'), 'utf8')
 	.split('\n')
 	.flatMap((line) => /^ {6}([\w./-]+?)(\/<name>|\/)? /.exec(line)?.[1] ?? []);
 const INFRASTRUCTURE = [
-	'api',
-	'app',
-	'base',
-	'config',
-	'contract',
-	'db',
-	'demo',
-	'http',
-	'open-portal',
-	'platform',
-	'web'
+	...['api', 'app', 'base', 'config', 'contract', 'db', 'demo', 'http', 'open-portal', 'platform'],
+	...['web']
 ];
 /** Two folders of one area, one of which stands below billing/ or access/. */
 const PARTS: Readonly<Record<string, string>> = {

@@ -164,7 +164,7 @@ const TABLES = {
 	verification: {
 		modelName: 'sign_in_verifications',
 		fields: { expiresAt: 'expires_at', ...TIMES },
-		// `passwordState` tells a sign-in from a password link. Its cookie is signed.
+		// Its signed cookie tells a sign-in from a password link.
 		storeIdentifier: { default: 'hashed', overrides: { [PENDING]: 'plain' } }
 	}
 } as const satisfies BetterAuthOptions;

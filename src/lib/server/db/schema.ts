@@ -4,7 +4,7 @@ import type { Generated, Selectable } from 'kysely';
 /**
  * The tables, the same on SQLite and PostgreSQL. Integers hold ids, money (minor units), instants (`*_at`, ms since
  * the epoch) and flags (0 or 1). Text holds the rest, with lists and documents as JSON.
- * Only better-auth uses the tables `sign_in_*` (authentication/auth.ts), so only the one with sealed values is listed.
+ * Only better-auth uses the tables `sign_in_*` (authentication/sign-in.ts), so only the one with sealed values is listed.
  */
 export interface Schema {
 	accounts: {
@@ -63,7 +63,7 @@ export interface Schema {
 		failures: number;
 		failed_at: number;
 	};
-	/** Only better-auth reads and writes it (authentication/second-factor.ts). */
+	/** Only better-auth reads and writes it (authentication/sign-in.ts). */
 	sign_in_second_factors: {
 		id: string;
 		/** The key that the person's app has, sealed. */
@@ -336,7 +336,7 @@ export interface Schema {
 		extends_session_id: Generated<number | null>;
 		/** Keyed hash of the router and of the number that was asked to pay last. */
 		number_hash: Generated<string | null>;
-		/** JSON array of keyed hashes: the network, page and captive session of the order (earlier-orders.ts). */
+		/** JSON array of keyed hashes: the network, page and captive session of the order (portal/ordering.ts). */
 		asked_from: Generated<string | null>;
 		created_at: number;
 		updated_at: number;
@@ -609,7 +609,7 @@ export interface Schema {
 		bytes_in: Generated<number>;
 		/** To the device. */
 		bytes_out: Generated<number>;
-		/** The counters of the last report, which may differ from the bytes (radius/counters.ts); null before the first. */
+		/** The counters of the last report, which may differ from the bytes (access/radius-accounting.ts); null before the first. */
 		counter_in: number | null;
 		counter_out: number | null;
 		disconnect_state: Generated<'none' | 'asked' | 'done' | 'failed'>;

@@ -30,7 +30,7 @@ export function originOf(forwardedProto: string | null, host: string): string {
 
 /**
  * Pages of a device that may reach only the address that it has used: it is behind a gateway, and has paid or pays. Their
- * forms work under any name (csrf.ts).
+ * forms work under any name.
  */
 const BEHIND_GATEWAY = /^(\/[a-z]{2})?\/(splash|guest|captive-portal|s|pass|resume)(\/|$)/;
 

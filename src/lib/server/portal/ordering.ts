@@ -93,7 +93,7 @@ export const isRefusedByApi = (error: unknown): error is Refused<string> =>
 	error instanceof Refused && !Object.hasOwn(ORDER_REASONS, error.reason);
 
 /** Completes an interrupted order if the buyer returns this soon. A later charge would surprise them. */
-const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
+const COMPLETE_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Completes the purchase if it was interrupted. Waits up to `waitSeconds` for a pending payment. */
 export async function findPurchase(
@@ -542,8 +542,6 @@ interface Order {
 
 /** "paid a moment ago" */
 const JUST_PAID_MS = 10 * MINUTE_MS;
-/** An order without a payment is completed by its page for this long (purchases.ts). */
-const COMPLETED_MS = 2 * MINUTE_MS;
 /** Longer than the time to pay. */
 const LOOK_BACK_MS = HOUR_MS;
 const MAX_TRIES = 8;
@@ -623,7 +621,7 @@ async function readEarlier(
 	});
 	if (!part?.payment) {
 		const isUnpaid = part === null ? row.session_id === null : part.session.status === 'pending_payment';
-		return isUnpaid && now - row.created_at < COMPLETED_MS ? { state: 'open', part, agoMs: 0 } : null;
+		return isUnpaid && now - row.created_at < COMPLETE_WITHIN_MS ? { state: 'open', part, agoMs: 0 } : null;
 	}
 	const { session, payment } = part;
 	if (payment.status === 'pending' || payment.status === 'expired') {

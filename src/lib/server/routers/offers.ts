@@ -93,7 +93,7 @@ export const isPayable = (
 	amountMinor: number
 ): boolean => listAmountRules(context, methods).some((rule) => chargeable(amountMinor, rule));
 
-/** @param rules of the router's payment methods, from `rulesOf` */
+/** @param rules of the router's payment methods, from `listAmountRules` */
 export function listOffers(
 	context: OffersContext,
 	row: Row<'routers'>,

@@ -1,9 +1,9 @@
 /** When personal data is deleted, and what stays: money, totals and everything that is still open. */
 import { sql as query, type CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { createAudit } from '../../../../src/lib/server/audit.ts';
-import { personalDataJobs } from '../../../../src/lib/server/personal-data.ts';
-import { openDatabase } from '../../../../src/lib/server/db/database.ts';
+import { createAudit } from '#lib/server/audit.ts';
+import { personalDataJobs } from '#lib/server/personal-data.ts';
+import { openDatabase } from '#lib/server/db/database.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { clockOf, connect } from '../../../support/gateways/watch.ts';
 import { browse } from '../../../support/pages/browsing.ts';

@@ -1,3 +1,4 @@
+/** M-Pesa by Safaricom's Daraja API. Its id is `daraja`, because other operators of M-Pesa have other APIs. */
 import { z } from 'zod';
 import { readAmountWith, toMajor } from '#lib/domain/money.ts';
 import type { AmountRule } from '#lib/domain/payment-methods.ts';
