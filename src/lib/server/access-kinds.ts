@@ -124,10 +124,7 @@ function computeAccess(
  * Lists the kinds that an owner may choose, because buyers get access with them: the gateways hold them, or the router
  * sells nothing before its first gateway responds. An administrator's confirmation counts for the current kind only.
  */
-export async function listAccessChoices(
-	{ database, gateways }: AccessKindsContext,
-	routerId: number
-): Promise<AccessKind[]> {
+export async function listAccessChoices({ database, gateways }: AccessKindsContext, routerId: number) {
 	const row = await findRouterOrThrow(database.db, routerId);
 	const kinds = (await findGatewaysOfRouter(gateways, database.db, routerId)).map(({ kind }) => kind);
 	const isHeld = (access: AccessKind) =>
@@ -138,11 +135,7 @@ export async function listAccessChoices(
 }
 
 /** @throws Refused with field `router` when the router cannot have this kind of gateway */
-export async function checkGatewayKind(
-	{ database }: AccessKindsContext,
-	routerId: number,
-	kind: string
-): Promise<void> {
+export async function checkGatewayKind({ database }: AccessKindsContext, routerId: number, kind: string) {
 	const row = await findRouterOrThrow(database.db, routerId);
 	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 	const reason =
@@ -152,10 +145,7 @@ export async function checkGatewayKind(
 }
 
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
-export function adoptPortalLogin(
-	context: AccessKindsContext,
-	{ routerId, kind, mode }: RegisteredGateway
-): Promise<boolean> {
+export function adoptPortalLogin(context: AccessKindsContext, { routerId, kind, mode }: RegisteredGateway) {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
 		const row = await findRouterOrThrow(trx, routerId);

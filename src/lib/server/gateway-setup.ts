@@ -54,11 +54,7 @@ type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
  * @returns `becamePortalLogin`: the router had no access kind of its own choice yet
  * @throws Refused with every wrong field
  */
-export async function addGateway(
-	context: GatewaySetup,
-	input: GatewayInput,
-	apply?: Apply
-): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
+export async function addGateway(context: GatewaySetup, input: GatewayInput, apply?: Apply) {
 	await checkGatewayKind(context, input.routerId, input.kind);
 	const gateway = await createGateway(context.gateways, input, async (trx, added) => {
 		await requireHeldLimits(context.offers, trx, added.routerId, { gateway: { before: null, after: added } });

@@ -113,10 +113,7 @@ const COLUMN = { phone: sql`payments.phone`, mac: sql`devices.mac`, ip: sql`devi
  * Lists access within the span, with one row per session and record of a device. A `visit` has the address that the
  * browser reported, which may be false. Reads whole tables.
  */
-async function accessRecords(
-	queries: Queries,
-	{ kind, address, from, to }: RecordSearch
-): Promise<AccessRecord[]> {
+async function accessRecords(queries: Queries, { kind, address, from, to }: RecordSearch) {
 	const end = sql`coalesce(sessions.ended_at, sessions.expires_at)`;
 	const { rows } = await sql<AccessRecord>`
 		with devices (pass_id, gateway_id, mac, ip, device_start, device_end, source) as (
@@ -188,10 +185,7 @@ interface Old {
 	condition?: RawBuilder<unknown>;
 }
 
-async function deleteOldest(
-	queries: Queries,
-	{ table, column, before, condition = sql`true` }: Old
-): Promise<boolean> {
+async function deleteOldest(queries: Queries, { table, column, before, condition = sql`true` }: Old) {
 	const { numAffectedRows = 0n } = await sql`
 		delete from ${sql.table(table)} where id in (select id from ${sql.table(table)}
 			where ${sql.ref(column)} < ${before} and ${condition} order by ${sql.ref(column)} limit ${MAX_ROWS})`.execute(

@@ -200,23 +200,6 @@ describe('rule 4: only api/, http/, web/, routes and hooks know the web', () => 
 	});
 });
 
-describe('services', () => {
-	const between = imports.filter(({ from, to }) => {
-		const [own, other] = [areaOf(from), areaOf(to)];
-		return own !== null && other !== null && own !== other;
-	});
-
-	it('use no store.ts of another area', () => {
-		expect(shown(between.filter(({ to }) => to.endsWith('store.ts')))).toEqual([]);
-	});
-
-	it('keep their queries in a store.ts that uses db/ and pure values only', () => {
-		expect(
-			found(/\/(session-|payment-)?store\.ts$/, /^(?!kysely$|zod$|lib\/server\/db\/|lib\/(?!server\/))/)
-		).toEqual([]);
-	});
-});
-
 describe('rule 5: layers', () => {
 	/** The longest name in LAYERS that contains the file; -1 for none. */
 	const layerOf = (file: string) => {

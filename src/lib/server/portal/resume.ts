@@ -77,10 +77,7 @@ const takeTry = async ({ rateLimits }: Purchases, { network, captiveSession }: V
  * Counts a try toward the total limit. Returns false if it is used up, or if the captive sessions of this network have
  * used half of it: one device can have many.
  */
-async function takeOfTotal(
-	{ rateLimits }: Purchases,
-	{ network, captiveSession }: Visitor
-): Promise<boolean> {
+async function takeOfTotal({ rateLimits }: Purchases, { network, captiveSession }: Visitor) {
 	const half = TRIES.total / 2;
 	if (captiveSession !== null && !(await rateLimits.take(`codes:${network}`, half)).admitted) return false;
 	return (await rateLimits.take('code', TRIES.total)).admitted;
@@ -131,11 +128,7 @@ export async function resumeByPayment(
 }
 
 /** Counts a try. Returns the first subject that has none left, or null. */
-async function takePaymentTries(
-	purchases: Purchases,
-	from: Visitor,
-	pair: readonly string[]
-): Promise<string | null> {
+async function takePaymentTries(purchases: Purchases, from: Visitor, pair: readonly string[]) {
 	const source = from.captiveSession ?? from.network;
 	if (!(await takeTry(purchases, from))) return `payments:${source}`;
 	for (const half of pair) {
@@ -152,12 +145,7 @@ async function takePaymentTries(
 	return null;
 }
 
-async function findByPayment(
-	purchases: Purchases,
-	api: ApiClient,
-	transaction: string,
-	number: string
-): Promise<Opened> {
+async function findByPayment(purchases: Purchases, api: ApiClient, transaction: string, number: string) {
 	const tokens = new Set<string>();
 	for (const id of await readSessionsPaidBy(api, transaction, number)) {
 		const row = await findPageRow(purchases, id);
@@ -192,12 +180,7 @@ async function readSessionsPaidBy(api: ApiClient, transaction: string, number: s
 }
 
 /** Whether a payment of the purchase was requested from this number (E.164). */
-async function hasOrderedFrom(
-	api: ApiClient,
-	row: PurchaseRow,
-	number: string,
-	region: string
-): Promise<boolean> {
+async function hasOrderedFrom(api: ApiClient, row: PurchaseRow, number: string, region: string) {
 	if (parseMobile(row.phone, region) === number) return true;
 	for (const id of parsePaymentIds(row).reverse()) {
 		if ((await api.getPayment(id)).phone === number) return true;

@@ -58,17 +58,11 @@ export async function readPasswordLink({ locals, url }: RequestEvent) {
 }
 
 /** Checks that the person has no password, or that mail does not work: with a link somebody else could sign in as the person. */
-export const mayInvite = (
-	{ locals: { app } }: RequestEvent,
-	{ hasPassword }: { hasPassword: boolean }
-): boolean => !hasPassword || findMailProblem(app.signIn) !== null;
+export const mayInvite = ({ locals: { app } }: RequestEvent, { hasPassword }: { hasPassword: boolean }) =>
+	!hasPassword || findMailProblem(app.signIn) !== null;
 
 /** Makes a password link to hand over. Returns null if the person has to ask for one by mail. */
-export async function inviteWithoutPassword(
-	event: RequestEvent,
-	account: Account,
-	author: Author
-): Promise<string | null> {
+export async function inviteWithoutPassword(event: RequestEvent, account: Account, author: Author) {
 	const { signIn } = event.locals.app;
 	const isAllowed = async () => mayInvite(event, await findPasswordState(signIn, account));
 	if (!(await isAllowed())) return null;

@@ -256,10 +256,7 @@ export async function signOut(event: RequestEvent, next: string): Promise<never>
 	redirect(303, next);
 }
 
-export async function endOtherSessions(
-	event: RequestEvent,
-	{ userId, sessionId, account }: Visitor
-): Promise<void> {
+export async function endOtherSessions(event: RequestEvent, { userId, sessionId, account }: Visitor) {
 	const { internalAdapter } = await (await authOf(event)).$context;
 	const others = (await internalAdapter.listSessions(userId)).filter(({ id }) => id !== sessionId);
 	for (const { token } of others) await internalAdapter.deleteSession(token);
