@@ -182,12 +182,7 @@ function listTiles([west, south, east, north]: Bounds, minZoom: number, maxZoom:
 }
 
 /** Looks a tile up as readers do, through at most three levels of directories. */
-async function findEntry(
-	cache: SharedPromiseCache,
-	source: Source,
-	header: Header,
-	id: number
-): Promise<Entry | null> {
+async function findEntry(cache: SharedPromiseCache, source: Source, header: Header, id: number) {
 	let [offset, length] = [header.rootDirectoryOffset, header.rootDirectoryLength];
 	for (let level = 0; level <= 3; level += 1) {
 		const entry = findTile(await cache.getDirectory(source, offset, length, header), id);

@@ -374,11 +374,8 @@ function stateText(gateway: RegisteredGateway): string {
 }
 
 /** @param secrets those that are new */
-const gatewayText = (
-	gateway: RegisteredGateway,
-	config: Config,
-	secrets: readonly SecretName[] = []
-): string => [...addressLines(gateway, config), ...secretLines(gateway, secrets)].join('\n');
+const gatewayText = (gateway: RegisteredGateway, config: Config, secrets: readonly SecretName[] = []) =>
+	[...addressLines(gateway, config), ...secretLines(gateway, secrets)].join('\n');
 
 function addressLines(gateway: RegisteredGateway, config: Config): string[] {
 	const { origin } = parsePortalAddress(config);
@@ -429,10 +426,7 @@ function dhcpLines(api: string, kind: GatewayKind): string[] {
 const SECRET_NAMES = ['secret', 'radiusSecret', 'token'] as const;
 type SecretName = (typeof SECRET_NAMES)[number];
 
-function secretLines(
-	{ kind, secret, credentials }: RegisteredGateway,
-	which: readonly SecretName[]
-): string[] {
+function secretLines({ kind, secret, credentials }: RegisteredGateway, which: readonly SecretName[]) {
 	const secrets = {
 		secret: [`Secret (${findAdapter(kind).secretName ?? ''})`, secret],
 		radiusSecret: ['RADIUS secret', credentials.radiusSecret],

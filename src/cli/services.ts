@@ -9,8 +9,8 @@ import type { Config, DatabaseConfig } from '#lib/server/config/config.ts';
 import { demoAccounts } from '#lib/server/demo/accounts.ts';
 import { type RegisteredGateway, findGatewayByName } from '#lib/server/gateways/gateways.ts';
 import { messageOf, refuse } from '#lib/server/platform/errors.ts';
+import { findById } from '#lib/server/db/queries.ts';
 import { createLog } from '#lib/server/platform/log.ts';
-import { listRouterRows as pageOfRouters } from '#lib/server/routers/store.ts';
 import type { RouterRow } from '#lib/server/routers/routers.ts';
 import { isExpected, refuseUsage } from './terminal.ts';
 
@@ -39,10 +39,8 @@ export function databaseName({ databaseUrl }: DatabaseConfig): string {
 	return `${protocol}//${host}${pathname}`;
 }
 
-export async function findRouter(app: App, id: number): Promise<RouterRow | null> {
-	const [row] = await pageOfRouters(app.database.db, id - 1, 1);
-	return row?.id === id ? row : null;
-}
+export const findRouter = (app: App, id: number): Promise<RouterRow | undefined> =>
+	findById(app.database.db, 'routers', id);
 
 /** @throws Refused on a portal of a remote API, which has no routers of its own */
 export function localService(app: App): App {

@@ -173,24 +173,13 @@ const toNowhere: fc.Arbitrary<WildRequest> = fc.record({
 		nastyText.map((text) => `/v1/${percentEncoded(text)}`),
 		fc.constantFrom(
 			...[
-				'/v1',
-				'/v1/',
-				'//v1//routers',
-				'/v1//routers//1',
-				'/v1/routers/',
-				'/v1/routers/1/',
-				'/v1/routers/../sessions'
+				...['/v1', '/v1/', '//v1//routers', '/v1//routers//1', '/v1/routers/', '/v1/routers/1/'],
+				...['/v1/routers/../sessions']
 			],
 			...['/v1/./routers', '/v1/routers/1/__data.json', '/v1/routers/__data.json', '/v1/x/__route.js'],
 			...[
-				'/v1/%',
-				'/v1/%zz',
-				'/v1/%ff',
-				'/v1/routers%2f1',
-				'/v1/sessions/1/',
-				'/v1/Routers',
-				'/v1/routers;x=1',
-				'/v1/routers?'
+				...['/v1/%', '/v1/%zz', '/v1/%ff', '/v1/routers%2f1', '/v1/sessions/1/', '/v1/Routers'],
+				...['/v1/routers;x=1', '/v1/routers?']
 			]
 		)
 	),

@@ -19,44 +19,16 @@ export const placeholder = (...names: Placeholder[]) => fc.constantFrom(...names
 export const nastyText = fc.oneof(
 	fc.constantFrom(
 		...[
-			'',
-			' ',
-			'\0',
-			'a\0b',
-			'\n',
-			'\u202e',
-			'\ufeff',
-			'\ud800',
-			'٣',
-			'1e3',
-			'+1',
-			'0x10',
-			'1_000',
-			'-0',
-			'.5',
-			'5.'
+			...['', ' ', '\0', 'a\0b', '\n', '\u202e', '\ufeff', '\ud800', '٣', '1e3', '+1', '0x10'],
+			...['1_000', '-0', '.5', '5.']
 		],
 		...[
-			'NaN',
-			'Infinity',
-			'null',
-			'undefined',
-			'true',
-			'[]',
-			'{}',
-			'[object Object]',
-			'__proto__',
-			'constructor'
+			...['NaN', 'Infinity', 'null', 'undefined', 'true', '[]', '{}', '[object Object]'],
+			...['__proto__', 'constructor']
 		],
 		...[
-			"' or 1=1 --",
-			'"; drop table sessions; --',
-			'%00',
-			'%',
-			'%zz',
-			'../../etc/passwd',
-			'<script>',
-			'${7*7}'
+			...["' or 1=1 --", '"; drop table sessions; --', '%00', '%', '%zz', '../../etc/passwd'],
+			...['<script>', '${7*7}']
 		],
 		...['9007199254740993', '9223372036854775808', '99999999999999999999', '2147483648', '4294967296'],
 		...['1h', '0h', '1H', '99999w', 'P1D', '15m', '2h ', '１h', 'mobile_money', 'payment.success', 'daily'],

@@ -52,18 +52,7 @@ const ORDINARY_PORTAL: AirtelPortal = {
 const MARKETS: Readonly<Record<string, { currencies: readonly string[]; code: string; digits: number }>> = {
 	UG: { currencies: ['UGX'], code: '256', digits: 9 },
 	KE: { currencies: ['KES'], code: '254', digits: 9 },
-	TZ: { currencies: ['TZS'], code: '255', digits: 9 },
-	RW: { currencies: ['RWF'], code: '250', digits: 9 },
-	ZM: { currencies: ['ZMW'], code: '260', digits: 9 },
-	MW: { currencies: ['MWK'], code: '265', digits: 9 },
-	NG: { currencies: ['NGN'], code: '234', digits: 10 },
-	CD: { currencies: ['CDF', 'USD'], code: '243', digits: 9 },
-	CG: { currencies: ['XAF'], code: '242', digits: 9 },
-	GA: { currencies: ['XAF'], code: '241', digits: 8 },
-	TD: { currencies: ['XAF'], code: '235', digits: 8 },
-	NE: { currencies: ['XOF'], code: '227', digits: 8 },
-	MG: { currencies: ['MGA'], code: '261', digits: 9 },
-	SC: { currencies: ['SCR'], code: '248', digits: 7 }
+	ZM: { currencies: ['ZMW'], code: '260', digits: 9 }
 };
 const isCurrency = (text: string) =>
 	Object.values(MARKETS).some(({ currencies }) => currencies.includes(text));
@@ -81,7 +70,6 @@ const MESSAGES: Readonly<Record<string, string>> = {
 	DP00800001007: 'User wallet does not have enough money to cover the payable amount.',
 	DP00800001008: 'The transaction was refused.',
 	DP00800001009: 'This is a generic refusal that has several possible causes.',
-	DP00800001010: 'Payee is already initiated for churn or barred or not registered on Airtel Money platform.',
 	DP00800001024: 'The transaction was timed out.',
 	DP00800001025: 'The transaction was not found.',
 	DP00800001026: 'X-signature and payload did not match.',
@@ -95,12 +83,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
 	ESB000034: 'Invalid Country Name.',
 	ESB000035: 'Invalid Currency Code.',
 	ESB000036: 'Invalid MSISDN Length. MSISDN should start with 0.',
-	ESB000039: 'Vendor is not configured to do transaction in the country.',
 	ESB000041: 'Transaction with External Transaction ID already exists.',
 	ESB000045: 'No Transaction Found With Provided Transaction Id.',
-	ROUTER001: 'Wallet is not configured.',
 	ROUTER003: 'Mandatory parameters are missing either in the header or body.',
-	ROUTER005: 'Country route is not configured.',
 	ROUTER006: 'Invalid country code provided.',
 	ROUTER007: 'Not authorized to perform any operations in the provided country.',
 	ROUTER112: 'Invalid currency provided.',
@@ -178,9 +163,7 @@ function wrongNumber(settings: AirtelPortal, msisdn: string): string | null {
 	if (settings.leading_zero === 'on') {
 		return /^0\d+$/.test(msisdn) && msisdn.length === digits + 1 ? null : 'ESB000036';
 	}
-	// The numbers of Congo begin with 0 by themselves.
-	const isNational = new RegExp(settings.country === 'CG' ? '^0\\d+$' : '^[1-9]\\d*$').test(msisdn);
-	return isNational && msisdn.length === digits ? null : 'ESB000033';
+	return /^[1-9]\d*$/.test(msisdn) && msisdn.length === digits ? null : 'ESB000033';
 }
 
 /** Code of what is wrong with a payment's body; null when it is good. */
@@ -346,10 +329,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 		const { books } = desk;
 		const { amount, id } = object(body['transaction']) as { amount: number; id: string };
 		if (books.byReference(id)) return coded('ESB000041');
-		const national = String(object(body['subscriber'])['msisdn']).replace(
-			/^0/,
-			settings.country === 'CG' ? '0' : ''
-		);
+		const national = String(object(body['subscriber'])['msisdn']).replace(/^0/, '');
 		const phone = `${MARKETS[settings.country]?.code ?? ''}${national}`;
 		const script = books.scriptFor(phone, id);
 		return desk.submit(script, {

@@ -275,12 +275,9 @@ export function mpesa(options: ProtocolOptions = {}): Protocol {
 }
 
 const PATHS: readonly string[] = [
-	'/mpesa/stkpush/v1/processrequest',
-	'/mpesa/stkpushquery/v1/query',
-	'/mpesa/reversal/v1/request',
-	'/mpesa/transactionstatus/v1/query',
-	'/pulltransactions/v1/register',
-	'/pulltransactions/v1/query'
+	...['/mpesa/stkpush/v1/processrequest', '/mpesa/stkpushquery/v1/query', '/mpesa/reversal/v1/request'],
+	...['/mpesa/transactionstatus/v1/query', '/pulltransactions/v1/register'],
+	...['/pulltransactions/v1/query']
 ];
 
 const isPrompting = (payment: SimulatedPayment, books: Books): boolean =>

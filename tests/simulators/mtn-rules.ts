@@ -24,19 +24,7 @@ export const SANDBOX: Market = {
 /** environment: currency, country, calling code, decimals */
 const MARKETS: Readonly<Record<string, readonly [string, string, string, number]>> = {
 	mtnuganda: ['UGX', 'UG', '256', 0],
-	mtnghana: ['GHS', 'GH', '233', 2],
-	mtnivorycoast: ['XOF', 'CI', '225', 0],
-	mtnzambia: ['ZMW', 'ZM', '260', 2],
-	mtncameroon: ['XAF', 'CM', '237', 0],
-	mtnbenin: ['XOF', 'BJ', '229', 0],
-	mtncongo: ['XAF', 'CG', '242', 0],
-	mtnswaziland: ['SZL', 'SZ', '268', 2],
-	mtnguineaconakry: ['GNF', 'GN', '224', 0],
-	mtnsouthafrica: ['ZAR', 'ZA', '27', 2],
-	mtnliberia: ['LRD', 'LR', '231', 2],
-	mtnsouthsudan: ['SSP', 'SS', '211', 2],
-	mtnnigeria: ['NGN', 'NG', '234', 2],
-	mtnrwanda: ['RWF', 'RW', '250', 0]
+	mtnliberia: ['LRD', 'LR', '231', 2]
 };
 
 /** @throws Error when there is no such market */
@@ -250,9 +238,7 @@ export function readRefundOrder(request: SimulatorRequest, market: Market): Read
 	const order = readOrder(request, body, market);
 	if ('problem' in order) return order;
 	const refunded = body?.['referenceIdToRefund'];
-	// The sandbox plays its scenarios for "1" to "13".
-	const isScenario = market.country === null && typeof refunded === 'string' && /^\d{1,2}$/.test(refunded);
-	if (typeof refunded !== 'string' || !(isScenario || isUuidV4(refunded))) {
+	if (typeof refunded !== 'string' || !isUuidV4(refunded)) {
 		return { problem: 'referenceIdToRefund must be the reference of a payment.' };
 	}
 	return { ...order, referenceIdToRefund: refunded };
@@ -299,20 +285,7 @@ const isAmount = (text: string, decimals: number): boolean =>
 	Number(text) > 0 &&
 	(text.split('.')[1] ?? '').replace(/0+$/, '').length <= decimals;
 
-const isMsisdn = (text: string): boolean => /^\d{5,15}$/.test(text);
-
-function isParty(type: string, id: string): boolean {
-	switch (type) {
-		case 'MSISDN':
-			return isMsisdn(id);
-		case 'EMAIL':
-			return /^[^@\s]+@[^@\s]+$/.test(id);
-		case 'PARTY_CODE':
-			return isUuidV4(id);
-		default:
-			return false;
-	}
-}
+const isParty = (type: string, id: string): boolean => type === 'MSISDN' && /^\d{5,15}$/.test(id);
 
 const isCallbackUrl = (text: string): boolean => /^https?:\/\/\S+$/.test(text) && URL.canParse(text);
 
@@ -345,23 +318,3 @@ export function paymentScenario(phone: string): Partial<Script> {
 	const outcome = phone.startsWith(PREFIX) ? PAYMENTS[phone.slice(PREFIX.length)] : undefined;
 	return outcome === undefined ? {} : { outcome };
 }
-
-/** By `referenceIdToRefund`. */
-const REFUNDS: Readonly<Record<string, string>> = {
-	'1': 'PAYER_NOT_FOUND',
-	'2': 'INTERNAL_PROCESSING_ERROR',
-	'3': 'APPROVAL_REJECTED',
-	'4': 'EXPIRED',
-	'5': 'pending',
-	'6': 'pending',
-	'7': 'NOT_ALLOWED',
-	'8': 'NOT_ALLOWED_TARGET_ENVIRONMENT',
-	'9': 'INVALID_CALLBACK_URL_HOST',
-	'10': 'INVALID_CURRENCY',
-	'11': 'INTERNAL_PROCESSING_ERROR',
-	'12': 'SERVICE_UNAVAILABLE',
-	'13': 'COULD_NOT_PERFORM_TRANSACTION'
-};
-
-export const refundScenario = (referenceIdToRefund: string): string | null =>
-	REFUNDS[referenceIdToRefund] ?? null;

@@ -24,7 +24,6 @@ import {
 	paymentScenario,
 	readPaymentOrder,
 	readRefundOrder,
-	refundScenario,
 	rejected
 } from './mtn-rules.ts';
 import { ORDINARY, type RefundScript } from './script.ts';
@@ -146,10 +145,7 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 					amount: Number(order.amount),
 					currency: order.currency,
 					queuedAt: books.now(),
-					outcome:
-						refundScenario(order.referenceIdToRefund) ??
-						refundProblem(payment, order, books) ??
-						script.outcome,
+					outcome: refundProblem(payment, order, books) ?? script.outcome,
 					afterMs: script.afterMs
 				};
 				books.refunds.push(refund);
@@ -186,11 +182,7 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 
 	return {
 		name: 'mtn',
-		credentials: {
-			...CREDENTIALS,
-			target_environment: market.environment,
-			currency: market.currency
-		},
+		credentials: { ...CREDENTIALS, target_environment: market.environment, currency: market.currency },
 		defaults: (phone) => (market.country === null ? paymentScenario(phone) : {}),
 		environment: (url) => ({
 			MTN_BASE_URL: url,
@@ -234,8 +226,7 @@ const isCalled = (url: string | null, market: Market): boolean =>
 
 /** A number without a country code, or of another country than the market's, has no wallet. */
 const hasWallet = ({ payer }: PaymentOrder, { callingCode }: Market): boolean =>
-	payer.partyIdType !== 'MSISDN' ||
-	(!payer.partyId.startsWith('0') && payer.partyId.startsWith(callingCode ?? ''));
+	!payer.partyId.startsWith('0') && payer.partyId.startsWith(callingCode ?? '');
 
 /** First financialTransactionId. */
 const PAYMENT_IDS = 1_700_000_000;

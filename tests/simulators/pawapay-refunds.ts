@@ -12,9 +12,7 @@ import {
 	isRefusal,
 	isUuid,
 	iso,
-	metadataOf,
 	ok,
-	optional,
 	readBody,
 	refundRefusal,
 	refuse,
@@ -156,8 +154,7 @@ export function createRefunds(
 			created: iso(row.queuedAt),
 			...(outcome === 'success'
 				? { providerTransactionId: transactionId(500_000 + books.refunds.indexOf(row)) }
-				: {}),
-			...optional('metadata', metadataOf(request['metadata']))
+				: {})
 		};
 	}
 

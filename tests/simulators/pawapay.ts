@@ -8,7 +8,7 @@ import {
 	PORTAL,
 	type Portal,
 	type Refusal,
-	SETTINGS,
+	PROVIDERS,
 	type Wallet,
 	accountOf,
 	amountRefusal,
@@ -192,7 +192,6 @@ export function pawapay(): Protocol {
 		const url = portal.callback_url || payment.callbackUrl;
 		if (!url || !isFinal(outcome)) return null;
 		const body = depositData(payment, outcome);
-		delete body['clientReferenceId'];
 		if (alter === 'wrong_amount') body['amount'] = String(payment.amount * 10);
 		if (alter === 'wrong_id') body['depositId'] = randomUUID();
 		const key = alter === 'forged_success' || alter === 'bad_signature' ? keys.forged : keys.key;
@@ -221,14 +220,13 @@ export function pawapay(): Protocol {
 		callbackRetriesMs: RETRIES,
 		defaults: testNumber,
 		environment(url) {
-			const settings = SETTINGS[portal.country];
 			return {
 				PAWAPAY_BASE_URL: url,
 				PAWAPAY_API_TOKEN: portal.api_token,
-				PAWAPAY_PROVIDERS: settings?.providers ?? '',
+				PAWAPAY_PROVIDERS: PROVIDERS,
 				PAWAPAY_VERIFY_CALLBACKS: portal.signed_callbacks,
-				CURRENCY: settings?.currency ?? '',
-				DEFAULT_REGION: settings?.region ?? ''
+				CURRENCY: 'UGX',
+				DEFAULT_REGION: 'UG'
 			};
 		},
 		handle,
@@ -240,7 +238,6 @@ export function pawapay(): Protocol {
 		portal(settings) {
 			for (const [name, value] of Object.entries(settings)) {
 				if (!Object.hasOwn(portal, name)) throw new Error(`The dashboard has no ${name}`);
-				if (name === 'country' && !SETTINGS[value]) throw new Error(`No settings for ${value}`);
 				portal[name as keyof typeof portal] = value;
 			}
 		}

@@ -43,8 +43,6 @@ export interface SimulatorAnswer {
 	/** An object is sent as JSON, a string unchanged; null is an empty body. */
 	body: unknown;
 	headers?: Record<string, string>;
-	/** Statuses before the answer that nobody asked for. */
-	interim?: readonly (100 | 102 | 103)[];
 }
 
 export interface OutgoingCallback {
@@ -112,7 +110,7 @@ type MakeCallback = () => OutgoingCallback | null | Promise<OutgoingCallback | n
 
 /**
  * A simulated operator or SMS provider: a server on the loopback that speaks its protocol, with books of payments,
- * scripts for what happens to them, faults and callbacks. Tests direct it by `Simulator`, or with HTTP (control.ts).
+ * scripts for what happens to them, faults and callbacks. Tests direct it by `Simulator`, or with HTTP.
  */
 
 /** `refuse`: connections are closed at once; `error`: the operator's 5xx; `hang`: requests wait; null: works again. */
@@ -129,8 +127,6 @@ export interface Simulator {
 	ledger(): Ledger;
 	advance(ms: number): void;
 	outage(kind: Outage): void;
-	/** Sends these statuses before each answer from now on. */
-	interim(statuses: NonNullable<SimulatorAnswer['interim']>): void;
 	expireTokens(): void;
 	/** Sets something in the operator's portal. @throws Error when it has no such setting */
 	portal(settings: Readonly<Record<string, string>>): void;
@@ -156,7 +152,6 @@ export async function startSimulator(
 	const callbacks = createCallbacks(protocol, books);
 	const desk = createDesk(books, callbacks, stopped.signal);
 	let outage: Outage = null;
-	let interim: SimulatorAnswer['interim'];
 
 	async function answerTo(request: SimulatorRequest): Promise<SimulatorAnswer> {
 		if (request.path.startsWith('/_simulator/')) return control(simulator, request);
@@ -164,8 +159,7 @@ export async function startSimulator(
 		if (outage === 'refuse') return DROP;
 		if (outage === 'error') return protocol.down();
 		while (outage === 'hang' && !stopped.signal.aborted) await sleep(LOOK_MS);
-		const answer = (await protocol.handle(request, desk)) ?? protocol.notFound(request);
-		return { ...answer, ...(interim && { interim }) };
+		return (await protocol.handle(request, desk)) ?? protocol.notFound(request);
 	}
 
 	const server = await serve(answerTo, options).catch((error: unknown) => {
@@ -185,9 +179,6 @@ export async function startSimulator(
 		advance: (ms) => books.advance(ms),
 		outage(kind) {
 			outage = kind;
-		},
-		interim(statuses) {
-			interim = statuses;
 		},
 		expireTokens: () => protocol.expireTokens(),
 		portal(settings) {
@@ -350,33 +341,9 @@ async function control(
 ): Promise<SimulatorAnswer> {
 	const { books } = simulator;
 	const command = body === '' ? {} : (JSON.parse(body) as Record<string, unknown>);
-	const found = () =>
-		books.payments.find(
-			({ reference, operatorReference }) =>
-				command['reference'] === reference || command['reference'] === operatorReference
-		);
 	switch (`${method} ${path.slice('/_simulator'.length)}`) {
 		case 'GET /ledger':
 			return { status: 200, body: simulator.ledger() };
-		case 'GET /payments':
-			return {
-				status: 200,
-				body: books.payments.map((payment) => ({
-					reference: payment.reference,
-					operator_reference: payment.operatorReference,
-					phone: payment.phone,
-					amount: payment.amount,
-					currency: payment.currency,
-					callback_url: payment.callbackUrl,
-					outcome: books.outcomeOf(payment),
-					taken: books.takenOf(payment)
-				}))
-			};
-		case 'GET /refunds':
-			return {
-				status: 200,
-				body: books.refunds.map((refund) => ({ ...refund, outcome: books.refundOutcome(refund) }))
-			};
 		case 'POST /scripts':
 			simulator.script((command['match'] ?? {}) as Match, (command['script'] ?? {}) as Partial<Script>);
 			return { status: 200, body: { ok: true } };
@@ -388,23 +355,9 @@ async function control(
 			simulator.outage(outage);
 			return { status: 200, body: { outage } };
 		}
-		case 'POST /tokens/expire':
-			simulator.expireTokens();
-			return { status: 200, body: { ok: true } };
 		case 'POST /portal':
 			simulator.portal(command as Record<string, string>);
 			return { status: 200, body: { ok: true } };
-		case 'POST /settle': {
-			const payment = found();
-			const settled = payment !== undefined && (await simulator.settle(payment, String(command['outcome'])));
-			return { status: payment ? 200 : 404, body: { settled } };
-		}
-		case 'POST /callbacks': {
-			const payment = found();
-			if (!payment) return { status: 404, body: { error: 'no such payment' } };
-			const how = command['how'] as Partial<CallbackScript> | undefined;
-			return { status: 200, body: { status: await simulator.callBack(payment, how) } };
-		}
 		default:
 			return { status: 404, body: { error: `the simulator has no ${method} ${path}` } };
 	}
@@ -455,11 +408,6 @@ function write(incoming: IncomingMessage, outgoing: ServerResponse, answer: Simu
 	if (answer.status === 0) {
 		incoming.socket.destroy();
 		return;
-	}
-	for (const status of answer.interim ?? []) {
-		if (status === 100) outgoing.writeContinue();
-		else if (status === 102) outgoing.writeProcessing();
-		else outgoing.writeEarlyHints({ link: '</style.css>; rel=preload' });
 	}
 	const isText = typeof answer.body === 'string';
 	const body = answer.body === null ? '' : isText ? String(answer.body) : JSON.stringify(answer.body);

@@ -124,7 +124,7 @@ export function sellingTo<Router extends PricedRouter>(router: Router, pass: Lim
 export const sellsNothing = (router: PricedRouter): boolean =>
 	router.hourly === false && offersOnSale(router).length === 0;
 
-/** Returns the price of a duration as `priceOf` does, but null if no payment method can charge it. */
+/** Returns the price of a duration as `findPrice` does, but null if no payment method can charge it. */
 export function payablePrice(router: PricedRouter, duration: string): number | null {
 	const amount = findPrice(router, duration);
 	return amount === null || isUnpayable(router, amount) ? null : amount;

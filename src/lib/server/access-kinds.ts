@@ -10,7 +10,7 @@ import {
 import type { Author } from './audit.ts';
 import type { Base } from './base.ts';
 import type { Queries } from './db/database.ts';
-import type { Gateways, RegisteredGateway } from './gateways/gateways.ts';
+import { type Gateways, type RegisteredGateway, findGatewaysOfRouter } from './gateways/gateways.ts';
 import { type Offers, requireHeldLimits } from './offers.ts';
 import { sharePassword } from './passes.ts';
 import { refuseFields } from './platform/errors.ts';
@@ -21,7 +21,6 @@ import {
 	openNetworkPassword,
 	setRouterAccess
 } from './routers/routers.ts';
-import { findGatewaysOfRouter } from './gateways/gateways.ts';
 
 /** Omitted members keep their value. */
 interface AccessChange {
@@ -124,10 +123,7 @@ function computeAccess(
  * Lists the kinds that an owner may choose, because buyers get access with them: the gateways hold them, or the router
  * sells nothing before its first gateway responds. An administrator's confirmation counts for the current kind only.
  */
-export async function listAccessChoices(
-	{ database, gateways }: AccessKindsContext,
-	routerId: number
-): Promise<AccessKind[]> {
+export async function listAccessChoices({ database, gateways }: AccessKindsContext, routerId: number) {
 	const row = await findRouterOrThrow(database.db, routerId);
 	const kinds = (await findGatewaysOfRouter(gateways, database.db, routerId)).map(({ kind }) => kind);
 	const isHeld = (access: AccessKind) =>
@@ -138,11 +134,7 @@ export async function listAccessChoices(
 }
 
 /** @throws Refused with field `router` when the router cannot have this kind of gateway */
-export async function checkGatewayKind(
-	{ database }: AccessKindsContext,
-	routerId: number,
-	kind: string
-): Promise<void> {
+export async function checkGatewayKind({ database }: AccessKindsContext, routerId: number, kind: string) {
 	const row = await findRouterOrThrow(database.db, routerId);
 	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 	const reason =
@@ -152,10 +144,7 @@ export async function checkGatewayKind(
 }
 
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
-export function adoptPortalLogin(
-	context: AccessKindsContext,
-	{ routerId, kind, mode }: RegisteredGateway
-): Promise<boolean> {
+export function adoptPortalLogin(context: AccessKindsContext, { routerId, kind, mode }: RegisteredGateway) {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
 		const row = await findRouterOrThrow(trx, routerId);

@@ -15,8 +15,8 @@ import {
 import { type Fenced, type JobHandlers, fenceHandlers, isLeaseLost } from '#lib/server/jobs.ts';
 import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
-import { type Selectable, type Updateable, sql } from 'kysely';
-import type { AlertChannelsTable } from '#lib/server/db/schema.ts';
+import { type Updateable, sql } from 'kysely';
+import type { Row, Schema } from '#lib/server/db/schema.ts';
 
 export type { Channel } from './notifications.ts';
 
@@ -113,7 +113,7 @@ export function confirmAlertChannel(
 	context: Alerts,
 	{ accountId, channel }: Own,
 	{ code, events }: { code: string; events: readonly AlertEvent[] }
-): Promise<boolean> {
+) {
 	const { database, clock } = context;
 	return database.transact(async (trx) => {
 		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);
@@ -302,7 +302,7 @@ async function queueAlert(
 	}
 }
 
-type ChannelRow = Selectable<AlertChannelsTable>;
+type ChannelRow = Row<'alert_channels'>;
 type OwnChannel = Pick<ChannelRow, 'account_id' | 'channel'>;
 
 const findChannels = (queries: Queries, accountId: number) =>
@@ -323,7 +323,7 @@ const storeAddress = (
 		.executeTakeFirstOrThrow();
 };
 
-const updateChannel = (queries: Queries, id: number, to: Updateable<AlertChannelsTable>) =>
+const updateChannel = (queries: Queries, id: number, to: Updateable<Schema['alert_channels']>) =>
 	queries.updateTable('alert_channels').set(to).where('id', '=', id).execute();
 
 const deleteChannel = (queries: Queries, own: OwnChannel) =>

@@ -1,7 +1,7 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Queries, Tx } from './db/database.ts';
 import { cutPage, first, withoutNulls } from './db/queries.ts';
-import type { AuditLogTable } from './db/schema.ts';
+import type { Row } from './db/schema.ts';
 import type { Clock } from './platform/clock.ts';
 
 /** Makes a change: the name of a person, or `account` with its id. */
@@ -24,7 +24,7 @@ interface AuditEntry {
 	after: Readonly<Record<string, unknown>> & { router_id?: number };
 }
 
-export type FoundEntry = Selectable<AuditLogTable>;
+export type FoundEntry = Row<'audit_log'>;
 
 export interface AuditFilter {
 	/** Without entries of MACHINES. */

@@ -5,8 +5,8 @@ import type { BrandBody } from './contract/router.ts';
 import type { Database, Queries } from './db/database.ts';
 import { Refused } from './platform/errors.ts';
 import { sha256, sha256Bytes } from './platform/secrets.ts';
-import { type Selectable, sql } from 'kysely';
-import type { BrandsTable } from './db/schema.ts';
+import { sql } from 'kysely';
+import type { Row } from './db/schema.ts';
 
 interface BrandChange {
 	name: string;
@@ -210,18 +210,14 @@ async function readable<T>(upload: Buffer, read: () => Promise<T>): Promise<T> {
 	}
 }
 
-type BrandRow = Omit<Selectable<BrandsTable>, 'logo_data'>;
+type BrandRow = Omit<Row<'brands'>, 'logo_data'>;
 
 const COLUMNS = sql.raw(
 	'account_id, name, contact, accent, logo_file, logo_width, logo_height, updated_at, updated_by'
 );
 
 /** Every list of routers reads brands. One parameter, so that one statement fits any number of accounts. */
-async function find(
-	kind: Database['kind'],
-	queries: Queries,
-	accountIds: readonly number[]
-): Promise<BrandRow[]> {
+async function find(kind: Database['kind'], queries: Queries, accountIds: readonly number[]) {
 	if (accountIds.length === 0) return [];
 	const wanted =
 		kind === 'sqlite'
@@ -235,7 +231,7 @@ async function find(
 
 async function save(
 	queries: Queries,
-	brand: Pick<BrandRow, 'account_id' | 'updated_at' | 'updated_by'> & Partial<Selectable<BrandsTable>>
+	brand: Pick<BrandRow, 'account_id' | 'updated_at' | 'updated_by'> & Partial<Row<'brands'>>
 ): Promise<void> {
 	const { account_id, ...change } = brand;
 	await queries

@@ -1,12 +1,11 @@
 import { DAY_MS } from '#lib/domain/time.ts';
-import type { Selectable } from 'kysely';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
-import type { IdempotentAnswersTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 import { validationFailed, Refused } from '#lib/server/platform/errors.ts';
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 
-type AnswerRow = Selectable<IdempotentAnswersTable>;
+type AnswerRow = Row<'idempotent_answers'>;
 type Scope = Pick<AnswerRow, 'account_id' | 'method' | 'path' | 'key'>;
 export type StoredResponse = Pick<AnswerRow, 'status' | 'location' | 'body'>;
 
@@ -59,11 +58,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 	}
 
 	/** Fails on the primary key if the key already has a response. */
-	async function keep(
-		trx: Tx,
-		scope: Scope,
-		answer: StoredResponse & { fingerprint: string }
-	): Promise<void> {
+	async function keep(trx: Tx, scope: Scope, answer: StoredResponse & { fingerprint: string }) {
 		const created_at = clock.now();
 		await trx
 			.deleteFrom('idempotent_answers')

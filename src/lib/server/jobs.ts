@@ -7,9 +7,9 @@ import { type Database, type Queries, type Tx, type Writer, afterCommit } from '
 import { Forbidden } from './platform/errors.ts';
 import { type Log, redact } from './platform/log.ts';
 import { type Metrics, NO_METRICS } from './platform/metrics.ts';
-import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { isChanged } from './db/queries.ts';
-import type { JobsTable } from './db/schema.ts';
+import type { Row } from './db/schema.ts';
 
 /**
  * The durable queue: one job per kind and subject; scheduling it again moves it, also while it runs: then it runs again.
@@ -21,7 +21,7 @@ import type { JobsTable } from './db/schema.ts';
  * Fence: a process that stands still for longer than its lease goes on beside the run that took over. Each run has its own
  * token (`lease_owner`), and its transactions commit only while the job's row has it (src/docs/decisions/one-fence.md).
  * Concurrency: jobs without a group share MAX_UNGROUPED worker slots, which they hold only while they work (`withoutSlot`),
- * so that an operator that hangs does not delay buyers who pay with another one. Groups have slots of their own (groups.ts),
+ * so that an operator that hangs does not delay buyers who pay with another one. Groups have slots of their own,
  * so that slow webhook receivers never delay payments.
  */
 export type Jobs = ReturnType<typeof createJobs>;
@@ -125,10 +125,7 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
 
-	async function schedule(
-		queries: Queries,
-		jobs: Omit<Parameters<typeof scheduleJob>[1], 'now'>
-	): Promise<void> {
+	async function schedule(queries: Queries, jobs: Omit<Parameters<typeof scheduleJob>[1], 'now'>) {
 		const now = clock.now();
 		await scheduleJob(queries, { ...jobs, now });
 		if (jobs.runAt > now) return;
@@ -404,7 +401,7 @@ async function waitingGroups(queries: Queries): Promise<Group[]> {
 	return rows;
 }
 
-type Job = Selectable<JobsTable>;
+type Job = Row<'jobs'>;
 
 interface Lease {
 	/** Of one claim, so that it names one run of each job. */
@@ -483,10 +480,7 @@ const claimInGroup = (queries: Queries, groupId: number, lease: Lease, limit: nu
 
 const MAX_COUNTED = 1_000;
 
-export async function dueKinds(
-	queries: Queries,
-	now: number
-): Promise<{ kind: string; count: number; oldest: number }[]> {
+export async function dueKinds(queries: Queries, now: number) {
 	const due = queries
 		.selectFrom('jobs')
 		.select(['kind', 'run_at'])

@@ -231,9 +231,7 @@ const recentPayments = (queries: Queries, since: number) =>
 		.execute();
 
 /** Reads all gateways, as the health check does every minute. The states are label values of a metric. */
-async function findGateways(
-	queries: Queries
-): Promise<{ responding: number; silent: number; unknown: number }> {
+async function findGateways(queries: Queries) {
 	const row = await queries
 		.selectFrom('gateways')
 		.select(({ fn }) => [

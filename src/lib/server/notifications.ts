@@ -1,6 +1,5 @@
-import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
+import { DAY_MS, MINUTE_MS, buckets, dateAt } from '../domain/time.ts';
 import type { Base } from './base.ts';
-import { buckets, dateAt } from '../domain/time.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { toMajor } from '../domain/money.ts';
 import type { HttpClient, HttpOutcome } from './platform/http-client.ts';
@@ -8,9 +7,9 @@ import type { Queries, Reads, Tx } from './db/database.ts';
 import { type Fenced, type JobHandlers, fenceHandlers } from './jobs.ts';
 import type { Mailer } from './platform/mail.ts';
 import { sha256 } from './platform/secrets.ts';
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import { first } from './db/queries.ts';
-import type { NotificationsTable } from './db/schema.ts';
+import type { Row, Schema } from './db/schema.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { z } from 'zod';
 
@@ -102,7 +101,7 @@ async function sendNotification(context: Fenced<Notifications>, id: number): Pro
 	if (!notification || notification.content_sealed === null) return null;
 	const { channel, kind, tries, status, created_at } = notification;
 	const facts = { notification: id, channel, kind, to: maskPhone(notification.address) };
-	const store = (to: Updateable<NotificationsTable>) =>
+	const store = (to: Updateable<Schema['notifications']>) =>
 		database.write((trx) => trx.updateTable('notifications').set(to).where('id', '=', id).execute());
 	const finish = async (as: 'sent' | 'failed' | 'uncertain', reason?: string) => {
 		await store({ status: as, content_sealed: null });
@@ -125,11 +124,7 @@ async function sendNotification(context: Fenced<Notifications>, id: number): Pro
 
 type Content = Pick<NewNotification, 'subject' | 'text'>;
 
-function openContent(
-	secrets: Notifications['secrets'],
-	notification: NotificationRow,
-	sealed: string
-): Content | null {
+function openContent(secrets: Notifications['secrets'], notification: NotificationRow, sealed: string) {
 	try {
 		return JSON.parse(secrets.decrypt(sealed, formatSealContext(notification))) as Content;
 	} catch {
@@ -207,13 +202,10 @@ export async function sendCodeSms(
 	});
 }
 
-type NotificationRow = Selectable<NotificationsTable>;
+type NotificationRow = Row<'notifications'>;
 
 /** Returns null if a notification with the key exists. */
-async function insertNotification(
-	queries: Queries,
-	notification: Insertable<NotificationsTable>
-): Promise<number | null> {
+async function insertNotification(queries: Queries, notification: Insertable<Schema['notifications']>) {
 	const row = await queries
 		.insertInto('notifications')
 		.values(notification)

@@ -47,21 +47,12 @@ type Actor = Pick<Caller, 'accountId' | 'role'>;
 type OfferSetter = Actor & Pick<PriceSetter, 'keyId' | 'personId' | 'reason'>;
 
 /** Checks a new list without setting it. @throws Refused as `replaceOffers`, without `offers_changed` */
-export function checkOffers(
-	context: Offers,
-	actor: Actor,
-	routerId: number,
-	list: OffersUpdateBody
-): Promise<RouterRow> {
+export function checkOffers(context: Offers, actor: Actor, routerId: number, list: OffersUpdateBody) {
 	return findCheckedRouter(context, context.database.db, actor, { routerId, list });
 }
 
 /** @throws Refused `router_not_found | not_router_owner` */
-export async function readOwnOffers(
-	context: Offers,
-	actor: Actor,
-	routerId: number
-): Promise<OwnerOfferListBody> {
+export async function readOwnOffers(context: Offers, actor: Actor, routerId: number) {
 	const { db } = context.database;
 	return buildListBody(context, db, await findChangeableRouter(db, actor, routerId));
 }
@@ -186,11 +177,7 @@ function assignIds({ offers }: OffersUpdateBody, router: RouterRow, before: read
 	return { offers: list, lastOfferId };
 }
 
-async function buildListBody(
-	{ config, routers }: Offers,
-	queries: Queries,
-	router: RouterRow
-): Promise<OwnerOfferListBody> {
+async function buildListBody({ config, routers }: Offers, queries: Queries, router: RouterRow) {
 	const last = await findLastOfferChange(queries, router.id);
 	const data = readOffers(routers, router).map(({ price_minor, days, ...offer }) => ({
 		...offer,
@@ -239,10 +226,7 @@ const problem = (
 	...{ in: 'body', pointer, code, detail }
 });
 
-function ownProblems(
-	offer: NewOffer,
-	{ router, gateways, isPayable }: Seller
-): { field: Field; detail: string }[] {
+function ownProblems(offer: NewOffer, { router, gateways, isPayable }: Seller) {
 	const found: { field: Field; detail: string }[] = [];
 	const check = (field: Field, detail: string | null) => {
 		if (detail !== null) found.push({ field, detail });

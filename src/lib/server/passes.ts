@@ -1,13 +1,12 @@
-import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
+import { type Updateable, sql } from 'kysely';
 import { dataLeft, dataMb, leastMs } from '#lib/domain/offers.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import type { Base } from './base.ts';
 import type { Queries, Reads, Tx } from './db/database.ts';
-import { first } from './db/queries.ts';
-import type { PassesTable, SessionsTable } from './db/schema.ts';
+import { first, insertRow } from './db/queries.ts';
+import type { Row, Schema } from './db/schema.ts';
 import type { Speed } from './gateways/gateway.ts';
-import { wifiPassword } from './platform/secrets.ts';
-import { type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
+import { wifiPassword, type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
 import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
 
 /**
@@ -15,7 +14,7 @@ import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
  * sessions.
  */
 
-export type PassRow = Selectable<PassesTable>;
+export type PassRow = Row<'passes'>;
 
 /** Its functions run in a transaction of their caller. */
 type PassContext = Pick<Base, 'clock' | 'secrets'>;
@@ -36,7 +35,7 @@ export async function createPass(context: PassContext, trx: Tx, bought: BoughtTi
 	const now = context.clock.now();
 	const { id, router_id, access_kind, max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = bought;
 	const password = await makePassword(context, trx, bought);
-	return insertPass(trx, {
+	return insertRow(trx, 'passes', {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
 		...sealPassword(context.secrets, id, password),
@@ -45,12 +44,7 @@ export async function createPass(context: PassContext, trx: Tx, bought: BoughtTi
 }
 
 /** Opens a pass that is over until `endsAt` (ms since the epoch), with a new password: the old one was erased. */
-export async function reopenPass(
-	context: PassContext,
-	trx: Tx,
-	pass: PassRow,
-	endsAt: number
-): Promise<void> {
+export async function reopenPass(context: PassContext, trx: Tx, pass: PassRow, endsAt: number) {
 	const password = sealPassword(context.secrets, pass.id, await makePassword(context, trx, pass));
 	await changePass(trx, pass.id, { ...password, ends_at: endsAt, updated_at: context.clock.now() });
 }
@@ -72,12 +66,7 @@ async function findSharedPassword(
 }
 
 /** Adopts the access kind of a session that adds time, its device limit if that is higher, and adds its data. */
-export async function addTerms(
-	context: PassContext,
-	trx: Tx,
-	pass: PassRow,
-	bought: BoughtTime
-): Promise<void> {
+export async function addTerms(context: PassContext, trx: Tx, pass: PassRow, bought: BoughtTime) {
 	const { id, access_kind: before } = pass;
 	const { access_kind } = bought;
 	const max_devices = Math.max(pass.max_devices, bought.max_devices);
@@ -97,12 +86,7 @@ export async function addTerms(
 }
 
 /** Takes the data of a refunded or cancelled session back. */
-export async function reduceDataLimit(
-	{ clock }: PassContext,
-	trx: Tx,
-	id: number,
-	megabytes: number | null
-): Promise<void> {
+export async function reduceDataLimit({ clock }: PassContext, trx: Tx, id: number, megabytes: number | null) {
 	const { data_limit_mb: limit } = await findPassOrThrow(trx, id);
 	if (limit === null || megabytes === null) return;
 	await changePass(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
@@ -126,12 +110,7 @@ export const setPassTime = (
 	});
 
 /** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
-export async function addUsedData(
-	{ clock }: PassContext,
-	trx: Tx,
-	id: number,
-	bytes: number
-): Promise<boolean> {
+export async function addUsedData({ clock }: PassContext, trx: Tx, id: number, bytes: number) {
 	const now = clock.now();
 	const pass = await addUsedDataToPass(trx, id, bytes, now);
 	return pass !== null && pass.activating_until === null && isPassOpen(pass, now) && dataLeft(pass) === 0;
@@ -277,25 +256,17 @@ function isReadable(secrets: Secrets, pass: PassRow): boolean {
 	}
 }
 
-const insertPass = (queries: Queries, pass: Insertable<PassesTable>): Promise<PassRow> =>
-	queries.insertInto('passes').values(pass).returningAll().executeTakeFirstOrThrow();
-
 export const findPass = (queries: Reads, id: number): Promise<PassRow | null> =>
 	first(queries.selectFrom('passes').selectAll().where('id', '=', id));
 
 export const findPasses = async (queries: Queries, ids: readonly number[]): Promise<PassRow[]> =>
 	ids.length === 0 ? [] : queries.selectFrom('passes').selectAll().where('id', 'in', ids).execute();
 
-const changePass = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
+const changePass = (queries: Queries, id: number, to: Updateable<Schema['passes']>): Promise<PassRow> =>
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
 /** Adds data in one statement. Returns null, and adds nothing, if a device cannot have used that much since the start. */
-async function addUsedDataToPass(
-	queries: Queries,
-	id: number,
-	bytes: number,
-	now: number
-): Promise<PassRow | null> {
+async function addUsedDataToPass(queries: Queries, id: number, bytes: number, now: number) {
 	const used = sql<number>`coalesce(data_used_bytes, 0)`;
 	const pass = await queries
 		.updateTable('passes')
@@ -367,7 +338,7 @@ export async function findReasonOfEnd(queries: Queries, passId: number): Promise
 	return row && (row.status_reason ?? 'ended');
 }
 
-const findNewestSession = (queries: Queries, passId: number): Promise<Selectable<SessionsTable> | null> =>
+const findNewestSession = (queries: Queries, passId: number): Promise<Row<'sessions'> | null> =>
 	first(queries.selectFrom('sessions').selectAll().where('pass_id', '=', passId).orderBy('id', 'desc'));
 
 const findSsid = async (queries: Queries, routerId: number): Promise<string> => {
@@ -424,10 +395,7 @@ export async function findApiBuyerPass(context: BuyerContext, token: string) {
 }
 
 /** Returns the end of an API buyer's running pass (ms since the epoch) and its data, or null. */
-export async function findApiBuyerTime(
-	context: BuyerContext,
-	tokenHash: string
-): Promise<{ untilMs: number; leftMb: number | null } | null> {
+export async function findApiBuyerTime(context: BuyerContext, tokenHash: string) {
 	const open = await findPassOfBuyer(context, tokenHash);
 	return open?.kind === 'runs' ? { untilMs: open.untilMs, leftMb: dataMb(open.pass).leftMb } : null;
 }
@@ -467,7 +435,7 @@ const plainPassword = (password: string) => password.toLowerCase().replace(/[\s-
 async function addPurchase(
 	queries: Queries,
 	tokenHash: string,
-	session: Selectable<SessionsTable>,
+	session: Row<'sessions'>,
 	now: number
 ): Promise<void> {
 	const { id, router_id, duration, payment_method, phone, amount_minor, currency } = session;

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import { createApi } from '../../support/api/api.ts';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
@@ -28,11 +28,7 @@ it('a key that a command makes opens the API, and imported routers are for sale'
 	expect(await cli(['routers', 'import', file, ...MAP], server)).toMatchObject({ code: 0, stderr: '' });
 	const { data } = await api.listRouters('lat=0.31&lon=32.58&radius=10');
 	expect(data).toMatchObject([
-		{
-			name: 'Acacia',
-			price: 500,
-			payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money', 'sandbox']
-		}
+		{ name: 'Acacia', price: 500, payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money', 'sandbox'] }
 	]);
 });
 

@@ -1,6 +1,6 @@
 /** An administrator looks at the pages of an owner: read-only, for a while, with a reason that the owner sees. */
 import { beforeAll, expect, it } from 'vitest';
-import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
+import { OWNER_ROUTES } from '#lib/server/web/owner/roles.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { signInAs, type Browsing, type Page } from '../../support/pages/browsing.ts';
 import { addRouter, customerAt, newOwner, type Owner } from '../../support/pages/owners.ts';

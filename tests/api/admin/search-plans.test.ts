@@ -1,7 +1,7 @@
 /** The queries behind the administrator's searches and the page of a router: no page costs more as the tables grow. */
 import { describe, expect, it } from 'vitest';
-import { type AuditFilter, searchAudit, usedActions } from '../../../src/lib/server/audit.ts';
-import { REFUND_JOB, findSentAs } from '../../../src/lib/server/billing/payments.ts';
+import { type AuditFilter, searchAudit, usedActions } from '#lib/server/audit.ts';
+import { REFUND_JOB, findSentAs } from '#lib/server/billing/payments.ts';
 import { findSameReviews } from '#lib/server/billing/reviews.ts';
 import {
 	findNotConnected as notConnected,
@@ -9,7 +9,7 @@ import {
 	openRefunds,
 	openReviews
 } from '#lib/server/monitoring.ts';
-import { findRouters } from '../../../src/lib/server/routers/routers.ts';
+import { findRouters } from '#lib/server/routers/routers.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 import { useQueryPlans } from '../../support/database/query-plans.ts';
 

@@ -1,6 +1,6 @@
 /** Object-level authorisation (wire format 3.5): what each kind of caller gets for another's objects. */
 import { beforeEach, expect, it } from 'vitest';
-import { earnings, ownerUserList } from '../../../src/lib/server/contract/owner.ts';
+import { earnings, ownerUserList } from '#lib/server/contract/owner.ts';
 import { numberEnding, type Answer, type Api, type Payment, type Session } from '../../support/api/api.ts';
 import { PASSWORD } from '../../support/api/wire.ts';
 import { recorded, useFixture } from '../../support/server/fixture.ts';

@@ -1,8 +1,8 @@
 /** The queries behind the lists of an account: one range of an index, so that each page costs the same. */
 import { describe, expect, it } from 'vitest';
-import * as payments from '../../../src/lib/server/billing/payments.ts';
-import * as sessions from '../../../src/lib/server/billing/session-reads.ts';
-import { createEvents } from '../../../src/lib/server/events.ts';
+import * as payments from '#lib/server/billing/payments.ts';
+import * as sessions from '#lib/server/billing/session-reads.ts';
+import { createEvents } from '#lib/server/events.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 import { useQueryPlans } from '../../support/database/query-plans.ts';
 

@@ -1,6 +1,6 @@
 /** GET /v1/sessions, /v1/payments and /v1/events: an account lists its own objects, newest first, page by page. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HOUR_MS } from '../../../src/lib/domain/time.ts';
+import { HOUR_MS } from '#lib/domain/time.ts';
 import { numberEnding, type Api } from '../../support/api/api.ts';
 import { BOTH_DATABASES, useFixture, type NewKey } from '../../support/server/fixture.ts';
 

@@ -2,7 +2,7 @@
 import { expect, describe, it } from 'vitest';
 import { numberEnding, type Payment, type Session } from '../../support/api/api.ts';
 import { eventually, useFixture, DATABASES } from '../../support/server/fixture.ts';
-import { WEEKDAYS } from '../../../src/lib/domain/opening-hours.ts';
+import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
 
 const minute = 60_000;
 /** After ten minutes the operator is asked every five, more or less. */

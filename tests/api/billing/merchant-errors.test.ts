@@ -19,10 +19,7 @@ const KEEP_PENDING = {
 			when (new.status = 'failed') execute function keep_pending()`
 	]
 };
-const ALLOW = {
-	sqlite: 'drop trigger keep_pending',
-	postgres: 'drop trigger keep_pending on payments'
-};
+const ALLOW = { sqlite: 'drop trigger keep_pending', postgres: 'drop trigger keep_pending on payments' };
 
 describe.each(DATABASES)('with a wrong passkey, on %s', (database) => {
 	let operated: OperatedFixture;

@@ -56,6 +56,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				currency: 'UGX',
 				phone: session.phone,
 				payment_method: 'mobile_money',
+				operator_request: 'unsent',
 				applied: false,
 				failure_code: null,
 				failure_message: null,
@@ -270,9 +271,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await sql.run('update routers set price_minor = 1999 where id = 3');
 			const order = await api.createSession({ phone: '0712345003', duration: '90m' });
 			expect(order).toMatchObject({ amount: 29.99, currency: 'KES', phone: '+254712345003' });
-			const start = (amount: number) => ({
-				body: { amount, phone: '0712345003', session_id: order.id }
-			});
+			const start = (amount: number) => ({ body: { amount, phone: '0712345003', session_id: order.id } });
 			const { errors } = await api.refused('400 validation_failed', 'POST', path, start(29.991));
 			expect(errors).toMatchObject([{ in: 'body', pointer: '/amount', code: 'invalid_format' }]);
 			for (const amount of [2999, 29.98, 30]) {

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { numberEnding, type Payment } from '../../support/api/api.ts';
-import { administratorOf, decideReview } from '../../support/pages/administrator.ts';
+import { decideReview } from '../../support/pages/administrator.ts';
+import { signInAs } from '../../support/pages/browsing.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -37,8 +38,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		return payment;
 	}
 
-	/** A payment about which the operator says nothing for three days. */
-	async function unanswered(): Promise<{ payment: Payment; review: string }> {
+	/** A payment about which the operator says nothing for three days, and its review. */
+	async function unanswered() {
 		const payment = await start('003');
 		const settled = (status: string) =>
 			eventually(status, async () => (await fixture().api.getPayment(payment.id)).status === status);
@@ -46,7 +47,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		await settled('expired');
 		await fixture().server.advance(80 * hour);
 		const { id } = await asked(payment, 'no_final_answer');
-		return { payment, review: String(id) };
+		// 80 hours end a sign-in session.
+		const admin = await signInAs(fixture().server, 'admin');
+		return { payment, admin, review: String(id), path: `/admin/reviews/${String(id)}` };
 	}
 
 	it('another amount than requested opens a review, and the audit log has each step', async () => {
@@ -75,37 +78,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
-	it('after 72 hours without an answer one review is opened, and the decision "paid" refunds the money', async () => {
-		const { payment, review } = await unanswered();
-		await fixture().server.advance(24 * hour);
-		const admin = await administratorOf(fixture().server);
-		const listed = await admin.get('/admin/reviews');
-		expect(listed.html.match(new RegExp(`payment ${payment.id}\\b`, 'g'))).toHaveLength(1);
-		const shown = await admin.get(`/admin/reviews/${review}`);
-		expect(shown.text).toContain('The operator gives no final answer');
-		expect(shown.text).toContain(payment.phone.slice(-3));
-		expect(shown.html).not.toContain(payment.phone);
-		expect(shown.text).toMatch(/Messages of the operator .* submit, accepted/);
-		expect(await decide(review, 'paid', 'TX-1')).toMatchObject({ status: 200 });
-		await fixture().server.advance(5_000);
-		const settled = await eventually('it went back', async () => {
-			const found = await fixture().api.getPayment(payment.id);
-			return found.status === 'refunded' && found;
-		});
-		expect(settled).toMatchObject({
-			applied: false,
-			refund_reason: 'late_payment',
-			provider_reference: 'TX-1'
-		});
-		expect(await audited(payment)).toEqual([
-			'reconciler payment.expired',
-			expect.stringMatching(/^account \d+ payment\.success, not applied$/),
-			expect.stringMatching(/^account \d+ review\.paid$/),
-			'refunds refund.succeeded'
-		]);
-		expect(await open(payment)).toEqual([]);
-	});
-
 	it('the decision "not paid" leaves it expired and resolves the review', async () => {
 		const { payment, review } = await unanswered();
 		expect(await decide(review, 'unpaid')).toMatchObject({ status: 200 });
@@ -117,17 +89,81 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(again).toMatchObject({ status: 409, text: expect.stringContaining('resolved already') });
 	});
 
-	it('refuses a decision that the state does not allow, and changes nothing', async () => {
-		const { payment, review } = await unanswered();
-		const before = await fixture().sql.all('select * from payments where id = ?', payment.id);
-		for (const decision of ['retry-refund', 'refunded']) {
-			const refused = await decide(review, decision);
-			expect(refused).toMatchObject({ status: 409, text: expect.stringContaining('it is expired') });
+	it('a review is decided once, with a reason, and the page shows its evidence without the number', async () => {
+		const { payment, admin, path } = await unanswered();
+		expect((await admin.get('/admin')).text).toContain('Decide the reviews');
+		expect((await admin.get('/admin/reviews')).html).toContain(`${path}"`);
+		const page = await admin.get(path);
+		expect(page.text).toContain('The operator gives no final answer');
+		expect(page.text).toContain(payment.phone.slice(-3));
+		expect(page.html).not.toContain(payment.phone);
+		expect(page.text).toMatch(/submit, accepted/);
+		expect(page.html).not.toContain('value="retry-refund"');
+
+		const without = await admin.post(path, { decision: 'paid', note: ' ', transaction: 'TX-1' });
+		expect(without).toMatchObject({ status: 400, text: expect.stringContaining('Reason: say why') });
+		expect(without.html).toContain('value="TX-1"');
+		const unchosen = await admin.post(path, { note: 'seen' });
+		expect(unchosen).toMatchObject({ status: 400, text: expect.stringContaining('Choose a decision') });
+		for (const [field, length] of [
+			['note', 501],
+			['transaction', 101]
+		] as const) {
+			const long = { decision: 'paid', note: 'seen', [field]: 'x'.repeat(length) };
+			const refused = await admin.post(path, long);
+			expect(refused).toMatchObject({
+				status: 400,
+				text: expect.stringContaining(`${length - 1} characters`)
+			});
+			expect(refused.html).toContain(`value="${long[field]}"`);
 		}
-		expect(await decide(review, 'guess')).toMatchObject({ status: 400 });
-		expect(await fixture().sql.all('select * from payments where id = ?', payment.id)).toEqual(before);
-		expect(await open(payment)).toHaveLength(1);
-		await decide(review, 'dismiss');
+		expect((await admin.get(`${path}?decided`)).text).not.toContain('The review is resolved.');
+		const impossible = await admin.post(path, { decision: 'retry-refund', note: 'seen' });
+		expect(impossible).toMatchObject({ status: 409, text: expect.stringContaining('it is expired') });
+		expect(await audited(payment)).toEqual(['reconciler payment.expired']);
+
+		const decided = await admin.post(path, {
+			decision: 'paid',
+			note: 'seen in\0 the portal',
+			transaction: 'TX-1'
+		});
+		expect(decided.text).toContain('Decided: Paid seen in the portal admin@airtill.example');
+		expect(decided).toMatchObject({ status: 200, text: expect.stringContaining('The review is resolved.') });
+		expect(decided.text).toContain('admin@airtill.example');
+		expect(decided.html).not.toContain('name="decision"');
+		await fixture().server.advance(5_000);
+		const refunded = await eventually('the late money is refunded', async () => {
+			const found = await fixture().api.getPayment(payment.id);
+			return found.status === 'refunded' && found;
+		});
+		const reason = { refund_reason: 'late_payment', provider_reference: 'TX-1' };
+		expect(refunded).toMatchObject({ applied: false, ...reason });
+		expect(await open(payment)).toEqual([]);
+		const again = await admin.post(path, { decision: 'dismiss', note: 'again' });
+		expect(again).toMatchObject({ status: 409, text: expect.stringContaining('resolved already') });
+		expect(await audited(payment)).toEqual([
+			'reconciler payment.expired',
+			expect.stringMatching(/^account \d+ payment\.success, not applied$/),
+			expect.stringMatching(/^account \d+ review\.paid$/),
+			'refunds refund.succeeded'
+		]);
+		expect((await admin.get('/admin/reviews?resolved')).html).toContain(`${path}"`);
+	});
+
+	it('of two decisions at once one is carried out, and the other changes nothing', async () => {
+		const { payment, admin, path } = await unanswered();
+		const decisions = ['paid', 'unpaid', 'paid', 'unpaid', 'dismiss'];
+		const pages = await Promise.all(
+			decisions.map((decision) => admin.post(path, { decision, note: 'seen in the portal' }))
+		);
+		expect(pages.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+		for (const { text } of pages) expect(text).not.toContain('it is expired');
+		const winner = decisions[pages.findIndex(({ status }) => status === 200)];
+		const entries = await audited(payment);
+		expect(entries.filter((entry) => entry.includes('review.'))).toEqual([
+			expect.stringMatching(new RegExp(`^account \\d+ review\\.${winner}$`))
+		]);
+		expect(entries.some((entry) => entry.includes('payment.success'))).toBe(winner === 'paid');
 	});
 
 	it('compares a list of settled payments both ways, and settles nothing', async () => {

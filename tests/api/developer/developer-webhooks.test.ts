@@ -73,45 +73,6 @@ it('a new one shows its secret once; events come signed with it', async () => {
 	);
 });
 
-it('a test event shows request and answer, without secrets', async () => {
-	const browser = await person();
-	const path = fresh();
-	receiver.reply(path, { status: 418, body: 'I am a teapot <b>&' });
-	const { here, secret } = await add(browser, path);
-	const page = await test(browser, here);
-	expect(page.text).toContain('HTTP 418');
-	expect(page.html).toContain('I am a teapot &lt;b>&amp;');
-	expect(page.text).toContain('POST http://127.0.0.1');
-	expect(page.text).toContain('"type": "webhook.test"');
-	expect(page.text).toContain('webhook-id: evt_');
-	expect(page.html).not.toContain(secret);
-	expect(page.html).not.toContain('webhook-signature: v1');
-});
-
-it('a delivery is sent again with the same id, and all failed ones at once', async () => {
-	const browser = await person();
-	const path = fresh();
-	receiver.reply(path, { status: 500 });
-	const { here } = await add(browser, path);
-	const one = await test(browser, here);
-	await test(browser, here);
-	receiver.reply(path, { status: 200 });
-	const sent = await browser.post(one.path);
-	expect(sent.text).toContain('It is sent again, with the same id.');
-	const [first, , third] = await arrived(receiver, path, 3);
-	expect(third?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-	await eventually('it is delivered', async () => (await browser.get(one.path)).text.includes('delivered'));
-	const all = await browser.post(`${here}?/replay`, { days: '1' });
-	expect(all.text).toContain('1 delivery is sent again.');
-	await arrived(receiver, path, 4);
-	expect((await browser.post(`${here}?/replay`, { days: '365' })).status).toBe(400);
-	await eventually('both are delivered', async () => {
-		const shown = await browser.get(`${here}?status=delivered`);
-		return (shown.html.match(/class="call/g) ?? []).length === 2;
-	});
-	expect((await browser.get(`${here}?status=failed`)).text).toContain('No matching deliveries.');
-});
-
 it('a new secret is shown once, and for a day both sign; its form works once', async () => {
 	const browser = await person();
 	const path = fresh();
@@ -128,42 +89,6 @@ it('a new secret is shown once, and for a day both sign; its form works once', a
 	await test(browser, here);
 	const [received] = await arrived(receiver, path);
 	for (const one of [old, secret]) expect(verified(received, one).type).toBe('webhook.test');
-});
-
-it('its events are changed; it is disabled, enabled and removed', async () => {
-	const browser = await person();
-	const { here } = await add(browser, fresh());
-	const changed = await browser.post(`${here}?/events`, { event: ['session.created', 'payment.failed'] });
-	expect(changed.text).toContain('Events: payment.failed, session.created');
-	expect((await browser.post(`${here}?/events`)).text).toContain('Select at least one event.');
-	expect((await browser.post(`${here}?/status`, { status: 'disabled' })).text).toContain(
-		'disabled You disabled it.'
-	);
-	expect((await browser.post(`${here}?/test`)).text).toContain('Enable the webhook first.');
-	expect((await browser.post(`${here}?/status`, { status: 'active' })).text).toContain(
-		'The webhook is enabled.'
-	);
-	expect((await browser.get(here)).html).toMatch(/<details><summary>Remove/);
-	const removed = await browser.post(`${here}?/remove`);
-	expect(removed.text).toContain('The webhook and its log are removed.');
-	expect((await browser.get(here)).status).toBe(404);
-});
-
-it.each([
-	['no address', '', 'Enter a complete address'],
-	['no whole address', 'app.example.com/hook', 'Enter a complete address'],
-	['another protocol', 'ftp://app.example.com/', 'Use https.'],
-	['a password in it', 'https://a:b@app.example.com/', 'Leave out the username and password.'],
-	['this installation itself', 'OWN', 'Use a host of your own.']
-])('an address that cannot be used is refused: %s', async (_what, url, words) => {
-	const browser = await person();
-	const page = await browser.post('/developer/webhooks', {
-		url: url === 'OWN' ? `${server().url}/x` : url,
-		event: 'payment.success'
-	});
-	expect(page.status).toBeGreaterThanOrEqual(400);
-	expect(page.status).toBeLessThan(500);
-	expect(page.text).toContain(words);
 });
 
 it('of another account cannot be seen or touched', async () => {

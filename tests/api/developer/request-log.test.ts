@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { openDatabase, type Database } from '#lib/server/db/database.ts';
+import { createLog } from '#lib/server/platform/log.ts';
 import {
 	KEPT_CALLS,
 	type NewEntry,

@@ -157,26 +157,6 @@ it('410 disables the endpoint at once with its pending deliveries; later events 
 	expect(await listDeliveries(webhooks, accountId, endpoint.id, { ...page, status: 'failed' })).toEqual([]);
 });
 
-it('five days with ten failures and no success disable it (the details are in webhooks-upkeep.test.ts)', async () => {
-	const { receiver, webhooks } = hooks();
-	receiver.reply(path, { status: 500 });
-	for (let count = 0; count < 10; count += 1) await api.createSession();
-	await arrived(receiver, path, 10);
-	await quiet(fixture(), endpoint.id);
-	await fixture().server.advance(5 * day);
-	const found = await eventually('it is disabled', async () => {
-		const one = await findWebhook(webhooks, accountId, endpoint.id);
-		return one?.status === 'disabled' && one;
-	});
-	expect(found).toMatchObject({ disabledReason: 'failing' });
-	await quiet(fixture(), endpoint.id);
-	const { length } = receiver.at(path);
-	await api.createSession();
-	const [newest] = await listDeliveries(webhooks, accountId, endpoint.id, { before: null, limit: 1 });
-	expect(newest).toMatchObject({ status: 'failed', lastFailure: 'endpoint_disabled', attempts: 0 });
-	expect(receiver.at(path)).toHaveLength(length);
-});
-
 describe('a receiver that hangs, with sixty events waiting for it on each of sixteen URLs,', () => {
 	it('delays nobody: not the account’s other URL, not another account, not a payment', async () => {
 		const { receiver } = hooks();

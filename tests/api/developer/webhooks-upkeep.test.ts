@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
-import type { EndpointRow } from '../../../src/lib/server/developer/webhook-delivery.ts';
-import { keepWebhooks } from '../../../src/lib/server/developer/webhook-upkeep.ts';
+import { openDatabase, type Database } from '#lib/server/db/database.ts';
+import { createLog } from '#lib/server/platform/log.ts';
+import type { EndpointRow } from '#lib/server/developer/webhook-delivery.ts';
+import { keepWebhooks } from '#lib/server/developer/webhook-upkeep.ts';
 import { createDatabaseOn } from '../../support/database/postgres.ts';
 import { DATABASES } from '../../support/server/fixture.ts';
 

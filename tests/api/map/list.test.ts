@@ -1,6 +1,6 @@
 /** The list of routers, as a browser without script reads it. */
 import { describe, expect, it } from 'vitest';
-import { areaOf } from '../../../src/lib/map/area.ts';
+import { areaOf } from '#lib/map/area.ts';
 import { browse, type Page } from '../../support/pages/browsing.ts';
 import { useFixture } from '../../support/server/fixture.ts';
 

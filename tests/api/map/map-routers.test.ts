@@ -1,6 +1,6 @@
 /** Places of the map: the portal reads them from the public API, within a limit per visitor. */
 import { describe, expect, it } from 'vitest';
-import { areaOf } from '../../../src/lib/map/area.ts';
+import { areaOf } from '#lib/map/area.ts';
 import { useFixture } from '../../support/server/fixture.ts';
 
 const KAMPALA = { lat: 0.3476, lon: 32.5825 };
@@ -18,9 +18,7 @@ interface Page {
 }
 
 describe('routers for the map', () => {
-	const fixture = useFixture({
-		env: { ADDRESS_HEADER: 'x-client-address' }
-	});
+	const fixture = useFixture({ env: { ADDRESS_HEADER: 'x-client-address' } });
 	const ask = (search: string, headers: Record<string, string> = {}) =>
 		fetch(`${fixture().server.url}/map-routers?${search}`, { headers });
 

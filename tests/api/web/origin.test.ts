@@ -42,14 +42,7 @@ const OTHER = 'shop.example';
 
 it('a page opened by another name leads to ORIGIN, with its path and query', async () => {
 	for (const path of [
-		'/',
-		'/fr/r/3',
-		'/docs',
-		'/owner/sign-in',
-		'/developer',
-		'/admin',
-		'/kiosk/3',
-		'/none'
+		...['/', '/fr/r/3', '/docs', '/owner/sign-in', '/developer', '/admin', '/kiosk/3', '/none']
 	]) {
 		const { status, location } = await ask(OTHER, path);
 		expect([status, location], path).toEqual([307, `${ORIGIN}${path}?led=1`]);
@@ -62,19 +55,9 @@ it('a page opened by another name leads to ORIGIN, with its path and query', asy
 });
 
 it.each([
-	'/healthz',
-	'/readyz',
-	'/v1/routers',
-	'/openapi.json',
-	'/map-routers?bounds=0,0,1,1',
-	'/basemap',
-	'/splash/unknown',
-	'/guest/s/default/',
-	'/captive-portal/unknown',
-	'/resume',
-	'/fr/resume',
-	'/s/AAAAAAAAAAAAAAAAAAAAAAAA',
-	'/pass/AAAAAAAAAAAAAAAAAAAAAAAA'
+	...['/healthz', '/readyz', '/v1/routers', '/openapi.json', '/map-routers?bounds=0,0,1,1', '/basemap'],
+	...['/splash/unknown', '/guest/s/default/', '/captive-portal/unknown', '/resume', '/fr/resume'],
+	...['/s/AAAAAAAAAAAAAAAAAAAAAAAA', '/pass/AAAAAAAAAAAAAAAAAAAAAAAA']
 ])('%s answers under every name: a program or a device behind a gateway asks', async (path) => {
 	const isPage = /splash|guest|captive|resume|\/s\/|pass/.test(path);
 	const { location } = await ask(OTHER, path, { headers: isPage ? {} : { accept: '*/*' } });

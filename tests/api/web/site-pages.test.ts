@@ -9,7 +9,7 @@ import { pngOf } from '../../support/pages/logos.ts';
 import { addRouter, newOwner, sendBrand } from '../../support/pages/owners.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
-import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { LOCALES } from '#lib/i18n/locales.ts';
 import { createHash } from 'node:crypto';
 import { ndsEntry, newDevice } from '../../support/gateways/opennds.ts';
 

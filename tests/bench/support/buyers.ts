@@ -4,7 +4,7 @@ import { registerRadius } from '../../support/gateways/gateways.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
 import type { TestServer } from '../../support/server/server.ts';
 import { openSql } from '../../support/database/sql.ts';
-import { loginUser } from '../../../src/lib/domain/wifi.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import { placeIn, type Place } from './fill.ts';
 import { demoKey } from './server.ts';
 
@@ -17,7 +17,7 @@ const DEVICES = 4;
 const EVENTS = ['payment.success', 'session.created', 'session.activated'];
 
 let phones = 0;
-/** A number that pays at once (sandbox/scenarios.ts), new for each call. */
+/** A number that pays at once (billing/operators/sandbox.ts), new for each call. */
 const payingPhone = () => `+25677${String((phones += 1) % 10_000).padStart(4, '0')}008`;
 
 export interface Bought {

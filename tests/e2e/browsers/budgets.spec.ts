@@ -1,7 +1,7 @@
 /** A page is usable on a slow link: limits for its first answer and for everything after it. */
 import type { Page } from '@playwright/test';
 import { firstAnswer } from '../../support/pages/first-answer.ts';
-import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { LOCALES } from '#lib/i18n/locales.ts';
 import { ownerSets } from '../support/offers.ts';
 import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
 import { expect, ROUTER, test } from '../support/test.ts';
@@ -50,6 +50,7 @@ const FIRST_PAGES: {
 		path: ({ purchases }) => purchases.active,
 		async ready(page) {
 			await expect(page.locator('.password')).toBeVisible();
+			await page.getByText('Use it on another device').click();
 			await expect(page.getByRole('img', { name: /QR/ })).toBeVisible();
 		}
 	},

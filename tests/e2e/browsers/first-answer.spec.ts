@@ -1,20 +1,5 @@
 import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
-test('with everything but the first answer blocked, a router page can be read and paid', async ({
-	page,
-	portal,
-	buyer
-}) => {
-	await page.route('**/*', (route) => {
-		const isPage = route.request().isNavigationRequest();
-		return isPage ? route.continue() : route.abort();
-	});
-	await buyer.buy(ROUTER, freshNumber());
-	// The page's script did not come: the page loads itself again.
-	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 40_000 });
-	expect(new URL(page.url()).origin).toBe(portal.url);
-});
-
 test('no page asks another host for anything or holds an API key, and the test mode is said', async ({
 	page,
 	portal,

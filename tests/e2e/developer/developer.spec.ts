@@ -2,16 +2,13 @@
 import type { Page } from '@playwright/test';
 import { isAll } from '../../support/all.ts';
 import type { Area } from '../support/area.ts';
-import { another, PASSWORD, signUp, someone, test, title, typeSignIn } from '../support/developers.ts';
+import { PASSWORD, someone, test, title, typeSignIn } from '../support/developers.ts';
 import { expect } from '../support/test.ts';
 
 const signIn = async (page: Page, area: Area, email: string, password = PASSWORD) => {
 	await page.goto(`${area.url}/developer/sign-in`);
 	await typeSignIn(page, email, password);
 };
-
-/** The message of the account's page about the form that was sent. */
-const done = (page: Page) => page.getByRole('status');
 
 for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
@@ -54,21 +51,6 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 			await expect(page).toHaveURL(/\/developer\/account$/);
 			await page.goto(link);
 			await expect(title(page)).toHaveText('This link does not work any more');
-		});
-
-		test('a sign-in elsewhere is ended from the account', async ({ page, area, browser }) => {
-			const email = await signUp(page, area);
-			await another(browser, async (other) => {
-				await signIn(other, area, email);
-				await expect(title(other)).toHaveText('API keys');
-				await page.getByRole('link', { name: 'Account' }).click();
-				await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
-				await expect(done(page)).toHaveText('You are signed out everywhere else.');
-				await other.goto(`${area.url}/developer/keys`);
-				await expect(title(other)).toHaveText('Sign in');
-			});
-			await page.getByRole('link', { name: 'Keys' }).click();
-			await expect(title(page)).toHaveText('API keys');
 		});
 	});
 }

@@ -92,9 +92,7 @@ export async function pullAbout(page: Page, map: Locator): Promise<Smoothness> {
 		Reflect.set(window, 'smoothness', found);
 		new PerformanceObserver((list) =>
 			found.tasks.push(...list.getEntries().map(({ duration }) => duration))
-		).observe({
-			type: 'longtask'
-		});
+		).observe({ type: 'longtask' });
 		let last = performance.now();
 		const frame = (now: number) => {
 			found.frames.push(now - last);

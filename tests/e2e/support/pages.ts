@@ -3,7 +3,7 @@
  * on all of them. A page that is added to the application is added here.
  */
 import type { Page } from '@playwright/test';
-import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { LOCALES } from '#lib/i18n/locales.ts';
 import { isAll } from '../../support/all.ts';
 import { HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts';
 import { demoPassword, typeSignIn } from './developers.ts';
@@ -91,7 +91,7 @@ export const BUYING: readonly Place[] = [
 	{ name: 'pass', path: ({ pass }) => pass },
 	at('resume', '/resume'),
 	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
-	{ ...at('resume, wrong transaction', '/resume'), act: sendWrong('#transaction', '12345') },
+	{ ...at('resume, wrong transaction', '/resume'), act: sendWrong('#code', 'Transaction ID: 1234567') },
 	at('help', '/help'),
 	at('terms', '/terms'),
 	at('privacy', '/privacy'),
@@ -127,13 +127,8 @@ export const KIOSK: readonly Place[] = [
 /** The way of a buyer, in short: looked at in every language. */
 export const MAIN = BUYING.filter(({ name }) =>
 	[
-		'list',
-		'router',
-		'purchase: waiting',
-		'purchase: active, everything unfolded',
-		'purchase: declined',
-		'resume',
-		'splash'
+		...['list', 'router', 'purchase: waiting', 'purchase: active, everything unfolded'],
+		...['purchase: declined', 'resume', 'splash']
 	].includes(name)
 );
 

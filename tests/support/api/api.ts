@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { payment } from '../../../src/lib/server/contract/payment.ts';
-import { problem } from '../../../src/lib/server/contract/problems.ts';
-import { router, routerList } from '../../../src/lib/server/contract/router.ts';
-import { session } from '../../../src/lib/server/contract/session.ts';
+import { payment } from '#lib/server/contract/payment.ts';
+import { problem } from '#lib/server/contract/problems.ts';
+import { router, routerList } from '#lib/server/contract/router.ts';
+import { session } from '#lib/server/contract/session.ts';
 import { assertContract } from './contract-assertions.ts';
 
 export type Problem = z.output<typeof problem> & Readonly<Record<string, unknown>>;
@@ -108,11 +108,7 @@ export function createApi(url: string, key: string | null): Api {
 		endSession: (id, ifStatus) =>
 			success(session, 'DELETE', `/v1/sessions/${id}${ifStatus ? `?if_status=${ifStatus}` : ''}`),
 		pay: (of, phone = of.phone) =>
-			success(payment, 'POST', '/v1/payments/mobile-money', {
-				amount: of.amount,
-				phone,
-				session_id: of.id
-			}),
+			success(payment, 'POST', '/v1/payments/mobile-money', { amount: of.amount, phone, session_id: of.id }),
 		getPayment: (id, wait) =>
 			success(payment, 'GET', `/v1/payments/${id}/status${wait === undefined ? '' : `?wait=${wait}`}`)
 	};

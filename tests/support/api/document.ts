@@ -4,7 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { buildDocument } from '../../../src/lib/server/api/document.ts';
+import { buildDocument } from '#lib/server/api/document.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -2,10 +2,7 @@
 import type { Answer, Api } from './api.ts';
 
 /** Empty is unset: what counts is what the configuration says when nobody sets anything. */
-export const DEFAULTS = {
-	RATE_LIMIT_DEFAULT: '',
-	RATE_LIMIT_ENTERPRISE: ''
-};
+export const DEFAULTS = { RATE_LIMIT_DEFAULT: '', RATE_LIMIT_ENTERPRISE: '' };
 
 const LIMIT_HEADERS = [
 	'ratelimit-policy',

@@ -1,8 +1,8 @@
 /** The routes of the API as tests read them. */
 import type { z } from 'zod';
-import type { ProblemCode } from '../../../src/lib/server/contract/problems.ts';
-import { listErrorCodes } from '../../../src/lib/server/api/endpoint.ts';
-import { ROUTES as DEFINITIONS } from '../../../src/lib/server/api/api.ts';
+import type { ProblemCode } from '#lib/server/contract/problems.ts';
+import { listErrorCodes } from '#lib/server/api/endpoint.ts';
+import { ROUTES as DEFINITIONS } from '#lib/server/api/api.ts';
 
 const schemaOf = (part: { content: { 'application/json': { schema: z.ZodType } } } | undefined) =>
 	part?.content['application/json'].schema;

@@ -2,12 +2,12 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { z } from 'zod';
-import { type EventName, webhookEndpoint, webhookEvents } from '../../../src/lib/server/contract/webhooks.ts';
-import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { type EventName, webhookEndpoint, webhookEvents } from '#lib/server/contract/webhooks.ts';
+import { openDatabase, type Database } from '#lib/server/db/database.ts';
+import { createSecrets } from '#lib/server/platform/secrets.ts';
 import { createJobs } from '#lib/server/jobs.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
-import type { Webhooks } from '../../../src/lib/server/developer/webhooks.ts';
+import { createLog } from '#lib/server/platform/log.ts';
+import type { Webhooks } from '#lib/server/developer/webhooks.ts';
 import type { Api } from './api.ts';
 import { startReceiver, type Received, type Receiver } from './receiver.ts';
 import { eventually, SECRET, type Fixture } from '../server/fixture.ts';

@@ -1,7 +1,7 @@
 /** The adapter of an operator beside its simulator, with one clock for both. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { createLog } from '#lib/server/platform/log.ts';
 import { configureOperators } from '#lib/server/billing/operators/registry.ts';
 import type {
 	AttemptReference,
@@ -12,8 +12,8 @@ import type {
 	RawCallback,
 	RefundRequest,
 	StatusOutcome
-} from '../../../src/lib/server/billing/operators/operator.ts';
-import { type HttpClient, createHttpClient } from '../../../src/lib/server/platform/http-client.ts';
+} from '#lib/server/billing/operators/operator.ts';
+import { type HttpClient, createHttpClient } from '#lib/server/platform/http-client.ts';
 import { type Protocol, type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import type { Script } from '../../simulators/script.ts';
 import { startReceiver, type Receiver } from '../api/receiver.ts';
@@ -38,8 +38,7 @@ const log = createLog('silent');
 /** A new simulator and a new receiver for each test of the file, or of a `describe`. */
 export function useOperator(tested: Operator): void {
 	beforeAll(() => {
-		// Long enough for every answer that comes, short enough to wait for one that does not.
-		http = createHttpClient({ timeoutMs: 3_000 });
+		http = createHttpClient({ timeoutMs: 20_000 });
 	});
 	afterAll(() => http.stop());
 	beforeEach(async () => {
@@ -69,6 +68,16 @@ export const installation = (changes: Partial<Installation> = {}): Installation 
 /** Configures operators with the simulator's settings and the given changes. */
 export const configured = (env: Env = {}, changes: Partial<Installation> = {}) =>
 	configureOperators({ ...simulator.environment, ...operator.env, ...env }, installation(changes));
+
+/** A client that takes each answer to a POST at a path for one that came too late. */
+export const impatientAt = (path: string): HttpClient => ({
+	...http,
+	async send(request) {
+		const answer = await http.send(request);
+		const isLate = request.method === 'POST' && new URL(request.url).pathname === path;
+		return isLate ? { kind: 'failure', cause: 'timeout', sent: true } : answer;
+	}
+});
 
 export const problemsOf = (env: Env, changes: Partial<Installation> = {}): string[] =>
 	configured(env, changes).problems;

@@ -3,7 +3,7 @@ import type {
 	Installation,
 	OperatorAdapter,
 	PaymentRequest
-} from '../../../src/lib/server/billing/operators/operator.ts';
+} from '#lib/server/billing/operators/operator.ts';
 import { adapterWith, attempt, receiver, sentTo, simulator } from './adapter.ts';
 
 export const CALLBACKS = '/callbacks/pawapay/token';

@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, PostgresDialect, sql, type CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import type { Schema } from '../../../src/lib/server/db/schema.ts';
-import { NodeSqliteDialect } from '../../../src/lib/server/db/sqlite.ts';
+import { openDatabase, type Database } from '#lib/server/db/database.ts';
+import type { Schema } from '#lib/server/db/schema.ts';
+import { NodeSqliteDialect } from '#lib/server/db/sqlite.ts';
 import { createDatabaseOn } from './postgres.ts';
 
 const NUMBERS = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 6000)';

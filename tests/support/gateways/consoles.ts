@@ -1,5 +1,5 @@
 /** Gateways that are told who may be online, registered by the command line, with devices that buy through the portal. */
-import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import { startRouterOs, type RouterOs } from '../../simulators/gateway/routeros.ts';
 import { startUniFi, type UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { browse, type Browsing } from '../pages/browsing.ts';

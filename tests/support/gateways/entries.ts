@@ -5,8 +5,8 @@ import {
 	type EntryRequest,
 	type GatewayAdapter,
 	type GatewayFacts
-} from '../../../src/lib/server/gateways/gateway.ts';
-import { Refused } from '../../../src/lib/server/platform/errors.ts';
+} from '#lib/server/gateways/gateway.ts';
+import { Refused } from '#lib/server/platform/errors.ts';
 
 export const SECRET = 'obviouslyFakeSharedSecret0123456';
 export const ACCESS = {

@@ -1,7 +1,7 @@
 /** Registers a gateway by the command line, as an operator does, and reads what it prints. */
-import type { ConfigPart } from '../../../src/lib/server/gateways/gateway.ts';
+import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
 import type { Kind } from '../../simulators/gateway/gateway.ts';
-import type { AccessKind } from '../../../src/lib/domain/wifi.ts';
+import type { AccessKind } from '#lib/domain/wifi.ts';
 import { cli, secretFile } from '../server/cli.ts';
 import { type TestServer } from '../server/server.ts';
 import type { Fixture } from '../server/fixture.ts';

@@ -1,12 +1,8 @@
 /** Moves a server's clock minute by minute while some gateways respond and others do not. */
-import type { Clock } from '../../../src/lib/server/platform/clock.ts';
-import { openDatabase } from '../../../src/lib/server/db/database.ts';
-import {
-	type StatusUpdate,
-	findGatewayByName,
-	recordStatus
-} from '../../../src/lib/server/gateways/gateways.ts';
-import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import { openDatabase } from '#lib/server/db/database.ts';
+import { type StatusUpdate, findGatewayByName, recordStatus } from '#lib/server/gateways/gateways.ts';
+import { createSecrets } from '#lib/server/platform/secrets.ts';
 import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
 
 export const minute = 60_000;

@@ -8,7 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConfigPart } from '../../../src/lib/server/gateways/gateway.ts';
+import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
 import { freePort } from '../server/ports.ts';
 
 /** Debian's configuration: a copy is changed, never this. */

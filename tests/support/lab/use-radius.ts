@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/wifi.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import { printedConfig, registerRadius, type RadiusGateway } from '../gateways/gateways.ts';
 import { useFixture } from '../server/fixture.ts';
 import { radclient, startFreeRadius, type FreeRadius, type Nas } from './freeradius.ts';

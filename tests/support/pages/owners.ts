@@ -1,7 +1,7 @@
 /** Owners in a browser with cookies and forms but without script. */
 import { browse, PASSWORD, signUp, triesForgotten, type Browsing, type Page } from './browsing.ts';
 import { buyAt, numberEnding } from './purchase.ts';
-import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { Value } from '../database/sql.ts';
 import { eventually, type Fixture } from '../server/fixture.ts';
 

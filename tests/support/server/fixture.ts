@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RatePlan } from '#lib/server/accounts/accounts.ts';
-import { type KeyMode, generateKey, keyHint } from '../../../src/lib/server/developer/api-keys.ts';
-import type { Role, Scope } from '../../../src/lib/server/contract/scopes.ts';
-import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
+import { type KeyMode, generateKey, keyHint } from '#lib/server/developer/api-keys.ts';
+import type { Role, Scope } from '#lib/server/contract/scopes.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import { isAll } from '../all.ts';
 import { createApi, numberEnding, type Api, type Order, type Payment, type Session } from '../api/api.ts';
 import { startServer, type ServerOptions, type TestServer } from './server.ts';
@@ -231,14 +231,8 @@ export async function recorded({ sql, server }: Fixture): Promise<Record<string,
 	});
 	const found: Record<string, unknown> = {};
 	for (const table of [
-		'sessions',
-		'payments',
-		'refunds',
-		'events',
-		'purchases',
-		'routers',
-		'price_changes',
-		'webhook_endpoints'
+		...['sessions', 'payments', 'refunds', 'events', 'purchases', 'routers', 'price_changes'],
+		...['webhook_endpoints']
 	]) {
 		found[table] = await sql.all(`select * from ${table} order by id`);
 	}

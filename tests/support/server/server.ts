@@ -10,7 +10,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openDatabase } from '../../../src/lib/server/db/database.ts';
+import { openDatabase } from '#lib/server/db/database.ts';
 import { freePort } from './ports.ts';
 import { createDatabaseOn } from '../database/postgres.ts';
 
@@ -114,11 +114,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 		const entry = path.join(folder, 'src/server.js');
 		const flags = [...(options.flags ?? NODE_OPTIONS), '--import', clock];
 		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), ...flags, entry];
-		const started = spawn(program, args, {
-			cwd: folder,
-			env,
-			stdio: ['ignore', 'pipe', 'pipe', 'ipc']
-		});
+		const started = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
 		child = started;
 		running.add(started);
 		started.once('exit', () => running.delete(started));

@@ -3,22 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApp, type App } from '../../../src/lib/server/app.ts';
-import { loadConfig } from '../../../src/lib/server/config/config.ts';
-import { createApi } from '../../../src/lib/server/api/api.ts';
-import { type Route, defineRoute, endpoint } from '../../../src/lib/server/api/endpoint.ts';
-import { listRouters } from '../../../src/lib/server/api/routers.ts';
+import { createApp, type App } from '#lib/server/app.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
+import { createApi } from '#lib/server/api/api.ts';
+import { type Route, defineRoute, endpoint } from '#lib/server/api/endpoint.ts';
+import { listRouters } from '#lib/server/api/routers.ts';
 import { createKey } from '#lib/server/developer/api-keys.ts';
 import { createAccount } from '#lib/server/accounts/accounts.ts';
 
 const origin = 'http://airtill.example';
 const retired = defineRoute({
 	...listRouters,
-	deprecation: {
-		since: '2027-01-01T00:00:00Z',
-		sunset: '2028-01-01T00:00:00Z',
-		successor: '/v2/routers'
-	}
+	deprecation: { since: '2027-01-01T00:00:00Z', sunset: '2028-01-01T00:00:00Z', successor: '/v2/routers' }
 });
 
 let now = Date.parse('2027-06-01T12:00:00Z');
@@ -30,11 +26,7 @@ beforeAll(async () => {
 	folder = mkdtempSync(path.join(tmpdir(), 'airtill-deprecation-'));
 	const config = loadConfig({ DATABASE_URL: `file:${folder}/a.db`, DATA_DIR: folder });
 	app = await createApp(config, { clock: { now: () => now } });
-	const account = await createAccount(app, {
-		email: 'a@tests.invalid',
-		role: 'app',
-		plan: 'default'
-	});
+	const account = await createAccount(app, { email: 'a@tests.invalid', role: 'app', plan: 'default' });
 	if (!account) throw new Error('No account was made');
 	key = await createKey(app.apiKeys, { accountId: account.id, name: 'test', role: 'app' });
 });

@@ -2,18 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { EARNINGS_HOUR, MAX_PER_DAY, OUTAGE_MINUTES, REVIEW_HOURS } from '../../../src/lib/server/alerts.ts';
-import { MAX_BODY_BYTES } from '../../../src/lib/server/http/requests.ts';
-import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../../../src/lib/server/developer/webhook-delivery.ts';
-import { TOTAL_TIMEOUT_MS } from '../../../src/lib/server/developer/webhook-transport.ts';
+import { EARNINGS_HOUR, MAX_PER_DAY, OUTAGE_MINUTES, REVIEW_HOURS } from '#lib/server/alerts.ts';
+import { MAX_BODY_BYTES } from '#lib/server/http/requests.ts';
+import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '#lib/server/developer/webhook-delivery.ts';
+import { TOTAL_TIMEOUT_MS } from '#lib/server/developer/webhook-transport.ts';
 import {
 	DISABLE_AFTER_MS,
 	KEEP_MS,
 	MIN_FAILURES,
 	NOTIFY_AFTER_MS
-} from '../../../src/lib/server/developer/webhook-upkeep.ts';
-import { MAX_ENDPOINTS, MAX_URL_LENGTH } from '../../../src/lib/server/contract/webhooks.ts';
-import { OLD_SECRET_MS } from '../../../src/lib/server/developer/webhooks.ts';
+} from '#lib/server/developer/webhook-upkeep.ts';
+import { MAX_ENDPOINTS, MAX_URL_LENGTH } from '#lib/server/contract/webhooks.ts';
+import { OLD_SECRET_MS } from '#lib/server/developer/webhooks.ts';
 
 const textOf = (name: string) =>
 	readFileSync(fileURLToPath(new URL(`../../../src/docs/${name}.md`, import.meta.url)), 'utf8').replace(

@@ -1,11 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { PROBLEMS } from '../../../src/lib/server/contract/problems.ts';
-import { buildDocument } from '../../../src/lib/server/api/document.ts';
-import { eventExample } from '../../../src/lib/server/contract/examples.ts';
-import { EVENT_NAMES } from '../../../src/lib/server/contract/webhooks.ts';
-import { defineRoute } from '../../../src/lib/server/api/endpoint.ts';
-import { listRouters } from '../../../src/lib/server/api/routers.ts';
+import { PROBLEMS } from '#lib/server/contract/problems.ts';
+import { buildDocument } from '#lib/server/api/document.ts';
+import { eventExample } from '#lib/server/contract/examples.ts';
+import { EVENT_NAMES } from '#lib/server/contract/webhooks.ts';
+import { defineRoute } from '#lib/server/api/endpoint.ts';
+import { listRouters } from '#lib/server/api/routers.ts';
 import { ROUTES } from '../../support/api/routes.ts';
 import { asJson, at, createAjv, pointer, resolved } from '../../support/api/document.ts';
 

@@ -25,7 +25,7 @@ import {
 import { AIRTEL } from '../../support/billing/tested-operators.ts';
 import { formatId } from '#lib/server/billing/operators/airtel.ts';
 import type { CallbackScript, Script } from '../../simulators/script.ts';
-import type { StatusOutcome } from '../../../src/lib/server/billing/operators/operator.ts';
+import type { StatusOutcome } from '#lib/server/billing/operators/operator.ts';
 
 useOperator(AIRTEL);
 
@@ -563,10 +563,7 @@ describe('refunds', () => {
 			});
 			expect(await adapter.refund?.(owed(randomUUID(), null))).toMatchObject({ retryable: false });
 			const paid = await settled();
-			const wrong = owed(paid.reference, {
-				...paid.status,
-				providerReference: 'MP1'
-			} as StatusOutcome);
+			const wrong = owed(paid.reference, { ...paid.status, providerReference: 'MP1' } as StatusOutcome);
 			expect(await adapter.refund?.(wrong)).toMatchObject({ kind: 'refused', retryable: false });
 			expect(requestsTo(REFUND)).toEqual([]);
 		});

@@ -22,7 +22,7 @@ import {
 	problemsOf
 } from '../../support/billing/adapter.ts';
 import { MPESA } from '../../support/billing/tested-operators.ts';
-import type { RefundRequest } from '../../../src/lib/server/billing/operators/operator.ts';
+import type { RefundRequest } from '#lib/server/billing/operators/operator.ts';
 import type { Script } from '../../simulators/script.ts';
 
 useOperator(MPESA);
@@ -419,11 +419,7 @@ describe('a callback', () => {
 			parse(
 				JSON.stringify({
 					Body: {
-						stkCallback: {
-							CheckoutRequestID: 'ws_CO_1',
-							ResultCode: 0,
-							CallbackMetadata: { Item: items }
-						}
+						stkCallback: { CheckoutRequestID: 'ws_CO_1', ResultCode: 0, CallbackMetadata: { Item: items } }
 					}
 				})
 			);
@@ -456,15 +452,8 @@ describe('a callback', () => {
 	});
 
 	it.each([
-		'',
-		'<oops',
-		'[]',
-		'null',
-		'7',
-		'{"Body":null}',
-		'{"Body":{"stkCallback":[]}}',
-		'{"Body":{"stkCallback":{"ResultCode":{}}}}',
-		'{"Result":"x"}'
+		...['', '<oops', '[]', 'null', '7', '{"Body":null}', '{"Body":{"stkCallback":[]}}'],
+		...['{"Body":{"stkCallback":{"ResultCode":{}}}}', '{"Result":"x"}']
 	])('of another form is parsed as unknown: %s', async (body) => {
 		expect(await parse(body)).toEqual(NOTHING);
 	});

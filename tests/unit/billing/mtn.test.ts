@@ -19,7 +19,7 @@ import {
 	problemsOf
 } from '../../support/billing/adapter.ts';
 import { MTN, MTN_PATH, NO_DISBURSEMENT } from '../../support/billing/tested-operators.ts';
-import type { PaymentRequest } from '../../../src/lib/server/billing/operators/operator.ts';
+import type { PaymentRequest } from '#lib/server/billing/operators/operator.ts';
 import type { Script } from '../../simulators/script.ts';
 
 useOperator(MTN);
@@ -233,12 +233,9 @@ describe('answers', () => {
 		});
 
 		it.each([
-			'{"code":"INTERNAL_PROCESSING_ERROR"}',
-			'{"code":"SERVICE_UNAVAILABLE"}',
-			'{"status":"PENDING","reason":"ONGOING"}',
-			'{"status":"SUCCESSFUL","reason":"EXPIRED"}',
-			'{"code":"A_NEW_ONE"}',
-			''
+			...['{"code":"INTERNAL_PROCESSING_ERROR"}', '{"code":"SERVICE_UNAVAILABLE"}'],
+			...['{"status":"PENDING","reason":"ONGOING"}', '{"status":"SUCCESSFUL","reason":"EXPIRED"}'],
+			...['{"code":"A_NEW_ONE"}', '']
 		])('HTTP 200 %s to a payment decides nothing', async (text) => {
 			answering(200, text);
 			expect((await adapter.submit(request())).kind).toBe('uncertain');
@@ -412,11 +409,7 @@ describe('refunds', () => {
 		});
 		expect((await readBack(refund))?.kind).toBe('pending');
 		simulator.advance(1_000);
-		expect(await readBack(refund)).toMatchObject({
-			kind: 'succeeded',
-			amountMinor: 1_500,
-			currency: 'UGX'
-		});
+		expect(await readBack(refund)).toMatchObject({ kind: 'succeeded', amountMinor: 1_500, currency: 'UGX' });
 		expect(simulator.ledger()).toMatchObject({ debited: 1_500, refunded: 1_500 });
 	});
 

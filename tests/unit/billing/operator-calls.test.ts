@@ -1,10 +1,10 @@
 /** What the core sees of an adapter that fails, or that is not called. */
 import { describe, expect, it } from 'vitest';
-import type { OperatorAdapter } from '../../../src/lib/server/billing/operators/operator.ts';
+import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import { CROWDED, busy, unavailable } from '#lib/server/billing/operators/client.ts';
 import { createOperators } from '#lib/server/billing/operators/registry.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { NO_METRICS } from '../../../src/lib/server/platform/metrics.ts';
+import { createLog } from '#lib/server/platform/log.ts';
+import { NO_METRICS } from '#lib/server/platform/metrics.ts';
 
 const CALLS = ['submit', 'refund', 'readStatus', 'readRefund'] as const;
 const uncertain = { kind: 'uncertain', raw: 'adapter error' };

@@ -6,6 +6,7 @@ import {
 	adapter,
 	attempt,
 	configure,
+	impatientAt,
 	problemsOf,
 	pushed,
 	refundOf,
@@ -58,10 +59,10 @@ const OPERATORS: Facts[] = [
 
 const BUSY = { kind: 'refused', reason: 'provider_unavailable', retryable: true };
 
-const ANSWERS: [what: string, script: Partial<Script>, outcome: object, queued: number][] = [
+const ANSWERS: [what: string, script: Partial<Script> | 'late', outcome: object, queued: number][] = [
 	['lost before it was queued', { submit: 'drop_before' }, { kind: 'uncertain' }, 0],
 	['lost after it was queued', { submit: 'drop_after' }, { kind: 'uncertain' }, 1],
-	['too late', { submit: 'slow', afterMs: 60_000 }, { kind: 'uncertain' }, 1],
+	['too late', 'late', { kind: 'uncertain' }, 1],
 	['an error before it was queued', { submit: 'error_before' }, { kind: 'uncertain' }, 0],
 	['an error after it was queued', { submit: 'error_after' }, { kind: 'uncertain' }, 1],
 	['no JSON', { submit: 'not_json' }, { kind: 'uncertain' }, 1],
@@ -74,7 +75,8 @@ describe.each(OPERATORS)('$name', (facts) => {
 
 	it.each(ANSWERS)('an answer that is %s is %j, and nothing is sent again', async (...row) => {
 		const [, script, outcome, queued] = row;
-		simulator.script({}, script);
+		if (script === 'late') configure({}, {}, impatientAt(path));
+		else simulator.script({}, script);
 		const asked = request();
 		expect(await adapter.submit(asked)).toMatchObject(outcome);
 		expect(requestsTo(path)).toHaveLength(1);

@@ -1,11 +1,7 @@
 /** pawaPay: payments, amounts, callbacks, refunds and settings. */
 import { randomUUID, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it, beforeEach } from 'vitest';
-import type {
-	OperatorAdapter,
-	PaymentRequest,
-	RawCallback
-} from '../../../src/lib/server/billing/operators/operator.ts';
+import type { OperatorAdapter, PaymentRequest, RawCallback } from '#lib/server/billing/operators/operator.ts';
 import { customerMessage } from '#lib/server/billing/operators/pawapay.ts';
 import type { Script } from '../../simulators/script.ts';
 import {
@@ -35,10 +31,7 @@ describe('a payment', () => {
 				depositId: payment.reference,
 				amount: '500',
 				currency: 'RWF',
-				payer: {
-					type: 'MMO',
-					accountDetails: { phoneNumber: '250783456789', provider: 'MTN_MOMO_RWA' }
-				},
+				payer: { type: 'MMO', accountDetails: { phoneNumber: '250783456789', provider: 'MTN_MOMO_RWA' } },
 				customerMessage: 'WiFi 1 hour'
 			}
 		]);
@@ -299,7 +292,7 @@ describe('amounts', () => {
 	});
 
 	it('do not wait for an unavailable configuration', async () => {
-		receiver.reply('/v2/active-conf?operationType=DEPOSIT', 'hang');
+		receiver.reply('/v2/active-conf?operationType=DEPOSIT', 'drop');
 		receiver.reply('/v2/deposits', { status: 200, body: '{"status":"ACCEPTED"}' });
 		const adapter = adapterFor({ PAWAPAY_BASE_URL: receiver.url });
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'accepted' });
@@ -576,11 +569,7 @@ describe('settings', () => {
 		const keys = () => ({ PAWAPAY_SIGNING_KEY: PRIVATE_PEM, PAWAPAY_SIGNING_KEY_ID: 'AIRTILL:1' });
 
 		beforeEach(() => {
-			simulator.portal({
-				signed_requests: 'on',
-				merchant_key_id: 'AIRTILL:1',
-				merchant_key: PUBLIC_PEM
-			});
+			simulator.portal({ signed_requests: 'on', merchant_key_id: 'AIRTILL:1', merchant_key: PUBLIC_PEM });
 		});
 
 		it('is accepted by an account that requires signatures', async () => {

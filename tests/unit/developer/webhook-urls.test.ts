@@ -1,7 +1,7 @@
 /** Rules for webhook URLs that need no lookup (wire format 5.5), and public addresses. */
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/lib/domain/address.ts';
-import { checkWebhookUrl } from '../../../src/lib/server/developer/webhook-transport.ts';
+import { isPublicAddress } from '#lib/domain/address.ts';
+import { checkWebhookUrl } from '#lib/server/developer/webhook-transport.ts';
 
 const strict = {
 	allowInsecure: false,
@@ -184,12 +184,8 @@ describe('a URL of this machine, where a sandbox allows it', () => {
 
 describe('an address', () => {
 	it.each([
-		'8.8.8.8',
-		'1.1.1.1',
-		'41.210.128.1',
-		'2606:4700:4700::1111',
-		'2a00:1450:4001::1',
-		'::ffff:8.8.8.8'
+		...['8.8.8.8', '1.1.1.1', '41.210.128.1', '2606:4700:4700::1111', '2a00:1450:4001::1'],
+		...['::ffff:8.8.8.8']
 	])('%s is public', (address) => {
 		expect(isPublicAddress(address)).toBe(true);
 	});
@@ -199,22 +195,12 @@ describe('an address', () => {
 		...['172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1', '192.168.1.1', '198.18.0.1'],
 		...['198.51.100.1', '203.0.113.1', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
 		...[
-			'::',
-			'::1',
-			'::7f00:1',
-			'::127.0.0.1',
-			'::ffff:127.0.0.1',
-			'::ffff:10.0.0.1',
-			'::ffff:169.254.169.254'
+			...['::', '::1', '::7f00:1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:10.0.0.1'],
+			...['::ffff:169.254.169.254']
 		],
 		...[
-			'64:ff9b::7f00:1',
-			'64:ff9b::808:808',
-			'64:ff9b:1::1',
-			'100::1',
-			'2001::1',
-			'2001:db8::1',
-			'2001:2::1'
+			...['64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::1', '100::1', '2001::1', '2001:db8::1'],
+			...['2001:2::1']
 		],
 		...['2001:10::1', '2001:20::1', '2002:7f00:1::', '3fff::1', '4000::1', '5f00::1', 'fc00::1', 'fd12::1'],
 		...['fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '', 'localhost', '127.0.0.1:80', '300.1.1.1']

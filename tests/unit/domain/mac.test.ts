@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameDevice, normaliseMac } from '../../../src/lib/domain/address.ts';
+import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
 
 describe('a MAC address', () => {
 	it.each([

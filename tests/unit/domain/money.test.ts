@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LOCALES } from '../../../src/lib/i18n/locales.ts';
-import { separatorsOf } from '../../../src/lib/i18n/intl.ts';
+import { LOCALES } from '#lib/i18n/locales.ts';
+import { separatorsOf } from '#lib/i18n/intl.ts';
 import { random } from '../../support/random.ts';
 import {
 	createFileReader,
@@ -14,7 +14,7 @@ import {
 	readAmount,
 	toMajor,
 	toMinor
-} from '../../../src/lib/domain/money.ts';
+} from '#lib/domain/money.ts';
 
 describe('the exponent of a currency', () => {
 	it.each([

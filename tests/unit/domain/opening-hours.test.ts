@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-	type SaleHours,
-	endOfDay,
-	isOnSale,
-	nextOpen,
-	parseHours
-} from '../../../src/lib/domain/opening-hours.ts';
+import { type SaleHours, endOfDay, isOnSale, nextOpen, parseHours } from '#lib/domain/opening-hours.ts';
 
 /** Returns when it opens, or `open`. */
 const opens = (hours: string, at: string, zone: string) => {

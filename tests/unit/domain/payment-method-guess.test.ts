@@ -1,8 +1,8 @@
 /** A number's prefix preselects its payment method, and routes `mobile_money`. */
 import { expect, it } from 'vitest';
-import { parseMobile } from '../../../src/lib/domain/phone.ts';
-import { approvalMenu } from '../../../src/lib/purchase/state.ts';
-import { PREFIXES, guessPaymentMethod, roughE164 } from '../../../src/lib/domain/payment-methods.ts';
+import { parseMobile } from '#lib/domain/phone.ts';
+import { approvalMenu } from '#lib/purchase/state.ts';
+import { PREFIXES, guessPaymentMethod, roughE164 } from '#lib/domain/payment-methods.ts';
 
 it.each([
 	['+256772123456', 'mtn_momo'],

@@ -2,8 +2,8 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Base } from '../../../src/lib/server/base.ts';
-import { createAddressReader, networkOf } from '../../../src/lib/server/http/client-address.ts';
+import type { Base } from '#lib/server/base.ts';
+import { createAddressReader, networkOf } from '#lib/server/http/client-address.ts';
 
 function request(headers: Record<string, string>): IncomingMessage {
 	const message = new IncomingMessage(new Socket());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createTurns, waitOutside, type Limits } from '../../../src/lib/server/http/turns.ts';
+import { createTurns, waitOutside, type Limits } from '#lib/server/http/turns.ts';
 
 const LIMITS: Limits = { ofNetwork: 2, ofAll: 4, waitingOfNetwork: 6, waitingOfAll: 12, longestMs: 60_000 };
 

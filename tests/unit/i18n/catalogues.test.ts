@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { LOCALES, type Locale } from '../../../src/lib/i18n/locales.ts';
+import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
 import { listChanged } from '../../support/translations.ts';
 
 const src = fileURLToPath(new URL('../../../src', import.meta.url));

@@ -59,14 +59,9 @@ it('each language has its own words and separators', () => {
 		inLocale(locale, () => `${formatDuration('2h')}, ${formatMoney(12.5, 'KES')}, ${formatDistance(1449)}`)
 	);
 	expect(texts.map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
-		'2 hours, KES 12.50, 1.4 km',
-		'2 heures, KES 12,50, 1,4 km',
-		'saa 2, KES 12.50, km 1.4',
-		'2 horas, KES 12,50, 1,4 km',
-		'ساعتان, KES 12.50, 1.4 كم',
-		'amasaha 2, KES 12,50, 1,4 km',
-		'essaawa 2, KES 12.50, 1.4 km',
-		'2 ሰዓት, KES 12.50, 1.4 ኪሜ'
+		...['2 hours, KES 12.50, 1.4 km', '2 heures, KES 12,50, 1,4 km', 'saa 2, KES 12.50, km 1.4'],
+		...['2 horas, KES 12,50, 1,4 km', 'ساعتان, KES 12.50, 1.4 كم', 'amasaha 2, KES 12,50, 1,4 km'],
+		...['essaawa 2, KES 12.50, 1.4 km', '2 ሰዓት, KES 12.50, 1.4 ኪሜ']
 	]);
 });
 

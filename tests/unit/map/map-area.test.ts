@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { distanceMetres } from '../../../src/lib/domain/geo.ts';
-import { AREA_RADII, areaOf, isArea } from '../../../src/lib/map/area.ts';
+import { distanceMetres } from '#lib/domain/geo.ts';
+import { AREA_RADII, areaOf, isArea } from '#lib/map/area.ts';
 
 const WIDEST = AREA_RADII.at(-1) ?? 0;
 const position = fc.record({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../src/lib/server/config/config.ts';
-import { createMapRouters } from '../../../src/lib/server/map/map-routers.ts';
-import type { ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
+import { createMapRouters } from '#lib/server/map/map-routers.ts';
+import type { ApiClient } from '#lib/server/portal/api-client.ts';
 
 const SECRET = 'a secret of at least 32 characters';
 const AREA = { lat: 0.35, lon: 32.58, radius: 1_000 };

@@ -1,7 +1,7 @@
 /** The text of an SMS, its price in parts, and the request of the generic provider. */
 import { describe, expect, it } from 'vitest';
-import type { HttpRequest } from '../../../src/lib/server/platform/http-client.ts';
-import { countSmsParts, formatSmsText, httpProvider } from '../../../src/lib/server/notifications.ts';
+import type { HttpRequest } from '#lib/server/platform/http-client.ts';
+import { countSmsParts, formatSmsText, httpProvider } from '#lib/server/notifications.ts';
 
 it('typographic characters, which double the price, become plain ones', () => {
 	const text = formatSmsText('UGX\u00a04,500 “Wi\u2011Fi” isn’t\u2060 \u2066x\u2069');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClock } from '../../../src/lib/server/platform/clock.ts';
+import { createClock } from '#lib/server/platform/clock.ts';
 
 const HOUR = 60 * 60_000;
 

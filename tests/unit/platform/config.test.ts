@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { MAX_DURATION, durationSeconds } from '../../../src/lib/domain/time.ts';
-import { MAX_AMOUNT_MINOR, priceForSeconds, toMinor } from '../../../src/lib/domain/money.ts';
-import { formatConfigTable, loadConfig } from '../../../src/lib/server/config/config.ts';
+import { MAX_DURATION, durationSeconds } from '#lib/domain/time.ts';
+import { MAX_AMOUNT_MINOR, priceForSeconds, toMinor } from '#lib/domain/money.ts';
+import { formatConfigTable, loadConfig } from '#lib/server/config/config.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-config-'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCsv } from '../../../src/lib/server/platform/csv.ts';
+import { readCsv } from '#lib/server/platform/csv.ts';
 
 /** Lists the rows and refusals, as `line: cells` and `line! reason`. */
 async function read(...chunks: (string | Buffer)[]): Promise<string[]> {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HttpClient, createHttpClient, textOf } from '../../../src/lib/server/platform/http-client.ts';
+import { type HttpClient, createHttpClient, textOf } from '#lib/server/platform/http-client.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 let receiver: Receiver;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
+import { openDatabase, type Database } from '#lib/server/db/database.ts';
 import { type Jobs, createJobs } from '#lib/server/jobs.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { createLog } from '#lib/server/platform/log.ts';
 
 /** Longer than a lease. */
 const LEASE_OVER_MS = 9_000;

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { afterCommit, openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
+import { afterCommit, openDatabase, type Database } from '#lib/server/db/database.ts';
 import { type Jobs, createJobs } from '#lib/server/jobs.ts';
 import { createMonitoring } from '#lib/server/monitoring.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { createMetrics } from '../../../src/lib/server/platform/metrics.ts';
+import { createLog } from '#lib/server/platform/log.ts';
+import { createMetrics } from '#lib/server/platform/metrics.ts';
 
 const log = createLog('silent');
 let folder = '';

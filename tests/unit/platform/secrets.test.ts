@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSecrets, equalSecrets, hmac, sha256 } from '../../../src/lib/server/platform/secrets.ts';
+import { createSecrets, equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 
 const secrets = createSecrets('a secret of at least 32 characters');
 

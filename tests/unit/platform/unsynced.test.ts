@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { openDatabase, type Queries } from '../../../src/lib/server/db/database.ts';
+import { openDatabase, type Queries } from '#lib/server/db/database.ts';
 
 /** https://sqlite.org/pragma.html#pragma_synchronous */
 const NORMAL = 1;

@@ -1,9 +1,9 @@
 import { NotFound, Unavailable } from '#lib/server/platform/errors.ts';
 import { expect, it } from 'vitest';
-import type { RouterBody } from '../../../src/lib/server/contract/router.ts';
-import type { SessionBody } from '../../../src/lib/server/contract/session.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { apiClient, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
+import { createLog } from '#lib/server/platform/log.ts';
+import { apiClient, type ApiClient } from '#lib/server/portal/api-client.ts';
 /** The portal's client: what it sends, and that the types of the OpenAPI document are held at compile time. */
 
 interface Sent {
@@ -21,9 +21,7 @@ function clientOf(status: number, body: unknown): { client: ApiClient; sent: Sen
 			return Response.json(body, { status });
 		},
 		request: new Request('http://portal.invalid/'),
-		locals: {
-			app: { api: { url: null, key: 'atl_test_fake' }, log: createLog('silent') }
-		}
+		locals: { app: { api: { url: null, key: 'atl_test_fake' }, log: createLog('silent') } }
 	});
 	return { client, sent };
 }
@@ -46,16 +44,11 @@ it('sends each request to its path of the document', async () => {
 	await client.getPayment(7001);
 	await client.getPayment(7001, 20);
 	expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([
-		'GET /v1/routers?lat=0.3354&lon=0.0000001&radius=1000&limit=5',
-		'GET /v1/routers?lat=1&lon=2&cursor=a%2Fb',
-		'GET /v1/routers/42',
-		'POST /v1/sessions',
-		'GET /v1/sessions/9001',
-		'DELETE /v1/sessions/9001',
-		'DELETE /v1/sessions/9001?if_status=pending_payment',
-		'POST /v1/payments/mobile-money',
-		'GET /v1/payments/7001/status',
-		'GET /v1/payments/7001/status?wait=20'
+		...['GET /v1/routers?lat=0.3354&lon=0.0000001&radius=1000&limit=5'],
+		...['GET /v1/routers?lat=1&lon=2&cursor=a%2Fb', 'GET /v1/routers/42', 'POST /v1/sessions'],
+		...['GET /v1/sessions/9001', 'DELETE /v1/sessions/9001'],
+		...['DELETE /v1/sessions/9001?if_status=pending_payment', 'POST /v1/payments/mobile-money'],
+		...['GET /v1/payments/7001/status', 'GET /v1/payments/7001/status?wait=20']
 	]);
 	expect(sent[7]?.body).toBe('{"amount":1000,"phone":"+256772123456","session_id":9001}');
 });

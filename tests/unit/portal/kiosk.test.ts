@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allowedSeconds, idleCount, readIdleSeconds } from '../../../src/lib/kiosk/idle.ts';
-import { groupNumber } from '../../../src/lib/kiosk/number-pad.ts';
+import { allowedSeconds, idleCount, readIdleSeconds } from '#lib/kiosk/idle.ts';
+import { groupNumber } from '#lib/kiosk/number-pad.ts';
 
 it.each([
 	['', 60],

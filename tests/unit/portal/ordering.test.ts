@@ -3,14 +3,14 @@ import { sql } from 'kysely';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
-import { systemClock } from '../../../src/lib/server/platform/clock.ts';
-import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { createSecrets, purchaseToken } from '../../../src/lib/server/platform/secrets.ts';
-import type { ApiClient } from '../../../src/lib/server/portal/api-client.ts';
-import { buyTime } from '../../../src/lib/server/portal/ordering.ts';
-import { openPurchases, parsePaymentIds } from '../../../src/lib/server/portal/purchases.ts';
-import { createRateLimits } from '../../../src/lib/server/rate-limits.ts';
+import { openDatabase, type Database } from '#lib/server/db/database.ts';
+import { systemClock } from '#lib/server/platform/clock.ts';
+import { createLog } from '#lib/server/platform/log.ts';
+import { createSecrets, purchaseToken } from '#lib/server/platform/secrets.ts';
+import type { ApiClient } from '#lib/server/portal/api-client.ts';
+import { buyTime } from '#lib/server/portal/ordering.ts';
+import { openPurchases, parsePaymentIds } from '#lib/server/portal/purchases.ts';
+import { createRateLimits } from '#lib/server/rate-limits.ts';
 import path from 'node:path';
 
 const form = {

@@ -3,9 +3,9 @@ import jsQR from 'jsqr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type SessionRow, describeSession } from '#lib/server/billing/sessions.ts';
-import { wifiPassword } from '../../../src/lib/server/platform/secrets.ts';
-import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '../../../src/lib/domain/wifi.ts';
-import { qrSvg } from '../../../src/lib/server/portal/wifi-qr-svg.ts';
+import { wifiPassword } from '#lib/server/platform/secrets.ts';
+import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '#lib/domain/wifi.ts';
+import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 
 const pixelsPerModule = 4;
 

@@ -116,12 +116,8 @@ it('compares versions as numbers', () => {
 });
 
 it.each([
-	'package.json',
-	'Dockerfile',
-	'deploy/airtill.service',
-	'src/docs/install.md',
-	'src/docs/go-live.md',
-	'tests/bench/support/server.ts'
+	...['package.json', 'Dockerfile', 'deploy/airtill.service', 'src/docs/install.md'],
+	...['src/docs/go-live.md', 'tests/bench/support/server.ts']
 ])('%s starts the server with the V8 flags that decide its memory', (name) => {
 	const text = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 	const flags = /--max-semi-space-size=\d+[', "]+--heap-growing-percent=\d+/.exec(text)?.[0];

@@ -61,6 +61,35 @@ describe('CONTRIBUTING.md', () => {
 		expect(long).toEqual([]);
 	});
 
+	it('and the comments of the code name files and functions that exist', () => {
+		const files = ['src', 'tests', 'deploy'].flatMap((folder) =>
+			readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+				.filter((file) => !/generated|node_modules/.test(file))
+				.map((file) => `${folder}/${file}`)
+		);
+		const sources = files.filter((file) => /^(src|tests).*\.(ts|js|svelte)$/.test(file));
+		const comment = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g;
+		const code = sources.map((file) => textOf(file).replace(comment, ' ')).join('\n');
+		const known = new Set(code.match(/\b[a-z]+[A-Z]\w*/g));
+		const texts = [
+			...sources.map((file) => [file, (textOf(file).match(comment) ?? []).join('\n')] as const),
+			...readdirSync(path.join(root, 'src/docs/decisions')).map(
+				(file) => [file, textOf(`src/docs/decisions/${file}`)] as const
+			)
+		];
+		const written = new Set(['Node.js', 'build/handler.js', 'first-purchase.ts', 'FILE.ts', 'allowScripts']);
+		const isFile = (name: string) => files.some((file) => `/${file}`.endsWith(`/${name}`));
+		const stale = texts.flatMap(([file, text]) => [
+			...[...text.matchAll(/(?<![\w./@-])(?:[\w.-]+\/)*[\w-]+\.(?:ts|js|svelte)\b(?!\.)/g)]
+				.filter(([name]) => !written.has(name) && !isFile(name) && !(name in (dependencies ?? {})))
+				.map(([name]) => `${file}: ${name}`),
+			...[...text.matchAll(/`([a-z]+[A-Z]\w*)`/g)]
+				.filter(([, name = '']) => !written.has(name) && !known.has(name))
+				.map(([, name]) => `${file}: ${name}`)
+		]);
+		expect(stale).toEqual([]);
+	});
+
 	it('gives a reason for each production dependency', () => {
 		const named = [...textOf('src/docs/decisions/packages.md').matchAll(/^\| `([^`]+)`\s+\| \S/gm)].map(
 			([, name]) => name

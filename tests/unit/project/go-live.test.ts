@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { formatConfigTable, loadConfig } from '../../../src/lib/server/config/config.ts';
+import { formatConfigTable, loadConfig } from '#lib/server/config/config.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../../src/docs/${name}.md`, import.meta.url), 'utf8');
 const guide = read('go-live');

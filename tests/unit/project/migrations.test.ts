@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { DIALECTS, type Migration } from '../../../src/lib/server/db/migrate.ts';
+import { DIALECTS, type Migration } from '#lib/server/db/migrate.ts';
 
 const folder = new URL('../../../src/lib/server/db/migrations/', import.meta.url);
 const files = readdirSync(folder)

@@ -33,16 +33,10 @@ const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] 
 		files: [INITIAL, POSTGRES]
 	},
 	'geometric types': { sql: /\bpoint\(|<->|<@|\bbox\(point/, files: [INITIAL, POSTGRES] },
-	'GiST, GIN and other index kinds': {
-		sql: /using (gist|gin|spgist|brin|hash)\b/,
-		files: [INITIAL]
-	},
+	'GiST, GIN and other index kinds': { sql: /using (gist|gin|spgist|brin|hash)\b/, files: [INITIAL] },
 	'full-text search': { sql: /to_ts(vector|query)/, files: [INITIAL, POSTGRES] },
 	functions: { sql: /create (or replace )?(function|procedure)|plpgsql/, files: [INITIAL] },
-	'calls of our functions': {
-		sql: /\btake_rates?\(|without_accents\(/,
-		files: [INITIAL, POSTGRES]
-	},
+	'calls of our functions': { sql: /\btake_rates?\(|without_accents\(/, files: [INITIAL, POSTGRES] },
 	'unlogged tables': { sql: /unlogged/, files: [INITIAL] },
 	// Citus runs these on one shard or on a table that is not distributed: jobs and audit_log are not.
 	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit.ts', 'jobs.ts'] }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findGuessProblem } from '../../../src/lib/server/authentication/guessable.ts';
+import { findGuessProblem } from '#lib/server/authentication/guessable.ts';
 
 const EMAIL = 'amina.okello@cafe-nile.example';
 
@@ -34,13 +34,8 @@ it.each([
 });
 
 it.each([
-	'correct horse battery staple',
-	'dragon 8273645128',
-	'iloveyou mango rain',
-	'a long enough password',
-	'Amina drinks ginger tea',
-	'x8273645128374',
-	'ኢትዮጵያ ውስጥ ቡና እወዳለሁ'
+	...['correct horse battery staple', 'dragon 8273645128', 'iloveyou mango rain'],
+	...['a long enough password', 'Amina drinks ginger tea', 'x8273645128374', 'ኢትዮጵያ ውስጥ ቡና እወዳለሁ']
 ])('takes %s', async (password) => {
 	expect(await findGuessProblem(password, EMAIL)).toBeNull();
 });

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
-import { accountActions } from '../../../src/lib/server/web/sign-in/account-page.ts';
+import { OWNER_ROUTES } from '#lib/server/web/owner/roles.ts';
+import { accountActions } from '#lib/server/web/sign-in/account-page.ts';
 
 const ACCOUNT_ACTIONS = Object.keys(accountActions(() => Promise.reject(new Error('nobody'))));
 const routes = fileURLToPath(new URL('../../../src/routes/(area)/owner', import.meta.url));

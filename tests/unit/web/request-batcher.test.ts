@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestBatcher } from '../../../src/lib/server/web/gateway-requests.ts';
+import { createRequestBatcher } from '#lib/server/web/gateway-requests.ts';
 
 /** A batcher whose work and pauses end on command. */
 function batches() {

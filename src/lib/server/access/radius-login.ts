@@ -43,7 +43,7 @@ export interface LoginAnswer {
 
 const UNKNOWN: LoginAnswer = { kind: 'unknown', attributes: {} };
 const accept = (attributes: Attributes = {}): LoginAnswer => ({ kind: 'accepted', attributes });
-/** The message reaches the device. problemOf (gateways/fields.ts) recognises it later. */
+/** The message reaches the device. `classifyProblem` recognises it later. */
 const refuse = (reason: keyof typeof REFUSALS): LoginAnswer => ({
 	kind: 'refused',
 	attributes: { 'reply:Reply-Message': REFUSALS[reason] }
@@ -173,7 +173,7 @@ async function findPassForLogin(
  * address per network.
  * Order: passes of this device (bought in its captive sessions, or used before), then all passes with a free
  * slot. hostapd tries every Tunnel-Password of the answer.
- * Rotation: a device that asks again is offered other passes (psk-candidates.ts). Each of n passes comes up
+ * Rotation: a device that asks again is offered other passes. Each of n passes comes up
  * within n / MAX_PASSWORDS tries. hostapd caches an answer for 30 seconds (RADIUS_ACL_TIMEOUT).
  * Limit: hostapd up to 2.10 does not report which password matched (no Class; User-Name is the MAC address).
  * With several candidates the connection has no pass and takes no device slot. It ends with the earliest

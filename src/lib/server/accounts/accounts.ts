@@ -1,13 +1,13 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Role, Scope } from '#lib/server/contract/scopes.ts';
 import { findById, first, withoutNulls } from '#lib/server/db/queries.ts';
-import type { AccountsTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import { refuse } from '../platform/errors.ts';
 
-export type Account = Selectable<AccountsTable>;
+export type Account = Row<'accounts'>;
 export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };
 
 export const RATE_PLANS = ['default', 'enterprise'] as const;

@@ -1,9 +1,8 @@
-import type { Selectable } from 'kysely';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import { countRows, first, isChanged } from '#lib/server/db/queries.ts';
-import type { StaffInvitationsTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 import type { Account } from './accounts.ts';
 
@@ -34,7 +33,7 @@ export const listStaff = ({ database: { db } }: Base, employerId: number): Promi
 /** Invitations that nobody has accepted are forgotten after this. */
 const INVITATION_MS = 30 * 24 * 60 * 60 * 1000;
 
-export type Invitation = Selectable<StaffInvitationsTable>;
+export type Invitation = Row<'staff_invitations'>;
 
 export const listInvitations = ({ database: { db } }: Base, employerId: number): Promise<Invitation[]> =>
 	db
@@ -82,11 +81,7 @@ export function inviteStaff(
 }
 
 /** Ends an invitation, and the link in its email. Returns false if there is none. */
-export function withdrawInvitation(
-	{ audit, database }: Base,
-	id: number,
-	{ employerId, by }: Employer
-): Promise<boolean> {
+export function withdrawInvitation({ audit, database }: Base, id: number, { employerId, by }: Employer) {
 	return database.transact(async (trx) => {
 		const deleted = await trx
 			.deleteFrom('staff_invitations')
@@ -101,11 +96,7 @@ export function withdrawInvitation(
 }
 
 /** Sets the link that accepts an invitation. The link before it ends. */
-export const setInvitationToken = async (
-	{ database: { db } }: Base,
-	id: number,
-	hash: string
-): Promise<void> => {
+export const setInvitationToken = async ({ database: { db } }: Base, id: number, hash: string) => {
 	await db.updateTable('staff_invitations').set({ token_hash: hash }).where('id', '=', id).execute();
 };
 
@@ -174,11 +165,7 @@ export function changeStaffRole(
 }
 
 /** Removes a person, who from now on opens no page. Returns the account, or null if it is not on this staff. */
-export function removeStaff(
-	{ audit, database }: Base,
-	id: number,
-	{ employerId, by }: Employer
-): Promise<Account | null> {
+export function removeStaff({ audit, database }: Base, id: number, { employerId, by }: Employer) {
 	return database.transact(async (trx) => {
 		const removed = await trx
 			.updateTable('accounts')

@@ -131,7 +131,7 @@ type Documented = 'path' | 'operationId' | 'tags' | 'summary' | 'description';
 interface RouteDefinition extends Required<Pick<RouteConfig, Documented>> {
 	method: 'get' | 'post' | 'put' | 'delete';
 	scope: Scope;
-	/** Errors of this route only; `codesOf` adds the others. */
+	/** Errors of this route only; `listErrorCodes` adds the others. */
 	errors?: readonly ProblemCode[];
 	/** Repeated requests with the same Idempotency-Key have one effect. */
 	idempotent?: true;

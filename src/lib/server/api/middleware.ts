@@ -202,10 +202,7 @@ async function limitCaller(
  * Limits what the pages of this process ask for a visitor. All visitors share the portal's key, so none may use it up
  * for the others. Reading a router or a purchase has no limit. @throws Refused
  */
-async function limitVisitor(
-	{ rateLimits }: App,
-	request: { method: string; path: string; network: string }
-): Promise<void> {
+async function limitVisitor({ rateLimits }: App, request: { method: string; path: string; network: string }) {
 	const isRead = request.method === 'GET';
 	if (isRead && request.path !== '/routers') return;
 	const policy = isRead ? 'lists' : 'orders';

@@ -12,10 +12,7 @@ const MIN_WALK = 0.7;
 const REPEATED = /^(.+?)\1+$/u;
 
 /** Returns why an attacker would try this password early, or null. */
-export async function findGuessProblem(
-	password: string,
-	email: string
-): Promise<'repeats' | 'names' | 'common' | null> {
+export async function findGuessProblem(password: string, email: string) {
 	const plain = password.normalize('NFKC').toLowerCase();
 	if (new Set(plain).size < MIN_OTHER_CHARACTERS) {
 		return 'repeats';

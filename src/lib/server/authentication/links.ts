@@ -45,11 +45,7 @@ interface LinkOrder {
 }
 
 /** Creates a password link. better-auth's own request can neither vary the lifetime nor return the link. */
-async function createLink(
-	state: SignIn,
-	origin: string,
-	{ userId, role, lifeMs, prefix = '' }: LinkOrder
-): Promise<string> {
+async function createLink(state: SignIn, origin: string, { userId, role, lifeMs, prefix = '' }: LinkOrder) {
 	const { internalAdapter } = await openTables(state);
 	const token = prefix + randomBytes(TOKEN_BYTES).toString('base64url');
 	const expiresAt = new Date(state.clock.now() + lifeMs);
@@ -146,12 +142,7 @@ export async function createInvitedAccount(
 }
 
 /** Returns a password link, which the administrator hands over. */
-export async function inviteAccount(
-	state: SignIn,
-	account: Account,
-	author: Author,
-	origin: string
-): Promise<string> {
+export async function inviteAccount(state: SignIn, account: Account, author: Author, origin: string) {
 	const { id: userId } = await ensureUser(await openTables(state), account.email);
 	const url = await createLink(state, origin, { userId, role: account.role, lifeMs: INVITATION_MS });
 	// Nobody sees the link without its entry.

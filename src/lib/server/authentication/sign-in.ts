@@ -164,7 +164,7 @@ const TABLES = {
 	verification: {
 		modelName: 'sign_in_verifications',
 		fields: { expiresAt: 'expires_at', ...TIMES },
-		// `passwordState` tells a sign-in from a password link. Its cookie is signed.
+		// Its signed cookie tells a sign-in from a password link.
 		storeIdentifier: { default: 'hashed', overrides: { [PENDING]: 'plain' } }
 	}
 } as const satisfies BetterAuthOptions;
@@ -234,10 +234,7 @@ export async function deleteLinks({ adapter }: Tables, userId: string): Promise<
 }
 
 /** Returns false if the user has none. */
-export async function deleteSecondFactor(
-	{ adapter, internalAdapter }: Tables,
-	userId: string
-): Promise<boolean> {
+export async function deleteSecondFactor({ adapter, internalAdapter }: Tables, userId: string) {
 	await internalAdapter.updateUser(userId, { twoFactorEnabled: false });
 	const where = [{ field: 'userId', value: userId }];
 	return (await adapter.deleteMany({ model: 'twoFactor', where })) > 0;

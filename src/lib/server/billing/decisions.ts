@@ -84,11 +84,7 @@ export async function findEvidence(context: BillingContext, paymentId: number) {
 }
 
 /** Carries out a decision and resolves the review. @throws Refused, with nothing changed */
-export async function carryOutDecision(
-	context: BillingContext,
-	review: Review,
-	order: DecisionOrder
-): Promise<void> {
+export async function carryOutDecision(context: BillingContext, review: Review, order: DecisionOrder) {
 	const { decision } = order;
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
 	// Only a review about a refund may end a refund with an unknown result.
@@ -155,10 +151,7 @@ async function decideUnpaid(context: BillingContext, trx: Tx, payment: PaymentRo
  * Refuses to send a refund again while the operator may still carry it out. If no read can tell, the person knows more.
  * @returns the refund that was read
  */
-async function askAboutRefund(
-	context: BillingContext,
-	{ payment_id: paymentId }: Review
-): Promise<RefundRow | null> {
+async function askAboutRefund(context: BillingContext, { payment_id: paymentId }: Review) {
 	const { db } = context.database;
 	const refunds = paymentId === null ? [] : await findRefunds(db, paymentId);
 	const running = refunds.find(({ status }) => status === 'pending');

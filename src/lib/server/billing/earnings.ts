@@ -330,11 +330,7 @@ interface Booked extends Sums {
 }
 
 /** Sums the payments of all routers that bought time, in minor units. */
-export async function findTakings(
-	queries: Reads,
-	currency: string,
-	{ from, until }: TimeRange
-): Promise<number> {
+export async function findTakings(queries: Reads, currency: string, { from, until }: TimeRange) {
 	const { sum } = await queries
 		.selectFrom('payments')
 		.select(({ fn }) => fn.sum<number | null>('amount_minor').as('sum'))

@@ -3,7 +3,7 @@ import { DAY_MS } from '#lib/domain/time.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads } from '../db/database.ts';
 import { first } from '../db/queries.ts';
-import type { OperatorMessagesTable } from '../db/schema.ts';
+import type { Schema } from '../db/schema.ts';
 import { equalSecrets, hmac } from '../platform/secrets.ts';
 import type { AttemptReference, StatusOutcome, SubmitOutcome } from './operators/operator.ts';
 import {
@@ -91,11 +91,7 @@ const FAILED_DELAY = 5 * MINUTE;
 const JITTER = 0.1;
 const JITTER_FROM = 20 * SECOND;
 
-export function computePollDelayMs(attempt: {
-	ageMs: number;
-	uncertain: boolean;
-	hasFailed: boolean;
-}): number {
+export function computePollDelayMs(attempt: { ageMs: number; uncertain: boolean; hasFailed: boolean }) {
 	const step = STEPS.find(({ untilAge }) => attempt.ageMs < untilAge);
 	let delay = step?.delay ?? 6 * HOUR;
 	if (attempt.uncertain && attempt.ageMs < UNCERTAIN_UNTIL_AGE) delay = Math.min(delay, UNCERTAIN_DELAY);
@@ -108,7 +104,7 @@ export function computePollDelayMs(attempt: {
 const MAX_RAW_LENGTH = 4_096;
 type Payment = Pick<PaymentRow, 'id' | 'phone'>;
 
-type Kind = OperatorMessagesTable['kind'];
+type Kind = Schema['operator_messages']['kind'];
 
 interface Message {
 	kind: Kind;
@@ -147,12 +143,7 @@ export const describeMessage = (
  * @param onlyNews not if the last message of this kind had the same outcome
  * @returns whether it was kept
  */
-export async function keepMessage(
-	context: BillingJob,
-	payment: Payment,
-	message: Message,
-	onlyNews = false
-): Promise<boolean> {
+export async function keepMessage(context: BillingJob, payment: Payment, message: Message, onlyNews = false) {
 	const { db, unfenced } = context.database;
 	const last = onlyNews ? await first(selectNewestOfKind(db, payment.id, message.kind)) : null;
 	if (last?.outcome === message.outcome) return false;

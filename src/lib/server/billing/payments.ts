@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, type SqlBool, type UpdateObject, sql } from 'kysely';
+import { type SqlBool, type UpdateObject, sql } from 'kysely';
 import { EventEmitter, once } from 'node:events';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { Caller } from '../accounts/accounts.ts';
@@ -8,10 +8,11 @@ import {
 	type NewestFirst,
 	findById,
 	findNewestFirst,
+	insertRow,
 	retryUniqueViolation,
 	withoutNulls
 } from '../db/queries.ts';
-import type { PaymentsTable, RefundsTable, Schema } from '../db/schema.ts';
+import type { Row, Schema } from '../db/schema.ts';
 import type { EventType } from '../events.ts';
 import { waitOutside } from '../http/turns.ts';
 import type { Fenced } from '../jobs.ts';
@@ -43,9 +44,9 @@ import {
  * is final, settlement.ts applies it, and refunds.ts sends money back.
  */
 
-export type PaymentRow = Selectable<PaymentsTable>;
+export type PaymentRow = Row<'payments'>;
 type PaymentStatus = PaymentRow['status'];
-export type RefundRow = Selectable<RefundsTable>;
+export type RefundRow = Row<'refunds'>;
 
 export interface BillingContext extends SessionsContext {
 	changes: Changes;
@@ -111,7 +112,7 @@ async function checkAndInsert(
 	const now = clock.now();
 	await checkPrompts(context, trx, phone, source);
 	const operator = operatorForPayment(operators, { method, phone, amountMinor, currency });
-	const payment = await insertPayment(trx, {
+	const payment = await insertRow(trx, 'payments', {
 		session_id: session.id,
 		account_id: caller.accountId,
 		operator: operator.id,
@@ -198,11 +199,7 @@ const MAX_WAITING = 1_000;
 const READ_SHARED_MS = 250;
 const READ_MS = 2_000;
 
-async function findVisiblePayment(
-	{ database }: BillingContext,
-	caller: Caller,
-	id: number
-): Promise<PaymentRow> {
+async function findVisiblePayment({ database }: BillingContext, caller: Caller, id: number) {
 	const row = await findPayment(database.db, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) {
 		throw new Refused('payment_not_found', 'There is no payment with this id.');
@@ -255,6 +252,17 @@ function describeRefund(row: PaymentRow): Pick<PaymentBody, 'refund_amount' | 'r
 	};
 }
 
+/** A row that is sent again has an earlier request, which may have arrived. */
+function describeRequest({
+	submit_state: state,
+	submitted_at,
+	paid_at
+}: PaymentRow): PaymentBody['operator_request'] {
+	if (state === 'accepted' || paid_at !== null) return 'accepted';
+	if (state === 'refused') return 'refused';
+	return state === 'created' && submitted_at === null ? 'unsent' : 'unanswered';
+}
+
 export function describePayment(row: PaymentRow): PaymentBody {
 	return {
 		id: row.id,
@@ -264,6 +272,7 @@ export function describePayment(row: PaymentRow): PaymentBody {
 		currency: row.currency,
 		phone: row.phone,
 		payment_method: row.payment_method,
+		operator_request: describeRequest(row),
 		applied: row.applied === 1,
 		failure_code: failureCodeOrNull.parse(row.failure_code),
 		failure_message: row.failure_message,
@@ -420,9 +429,6 @@ const selectOthers = (queries: Reads, { id, operator }: Known) =>
 /** Returns another payment of the same operator that a transaction has already paid. */
 export const findPaidBefore = (queries: Reads, payment: Known, transaction: string) =>
 	selectOthers(queries, payment).where('provider_reference', '=', transaction).executeTakeFirst();
-
-const insertPayment = (queries: Queries, payment: Insertable<PaymentsTable>): Promise<PaymentRow> =>
-	queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
 
 /** Returns another payment of the same operator that was sent with a request. */
 export const findSentAs = (queries: Reads, payment: Known, request: string) =>

@@ -1,10 +1,10 @@
-import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { networksOfIp } from '#lib/domain/address.ts';
 import { DAY_MS } from '#lib/domain/time.ts';
 import type { Base } from '../base.ts';
 import type { Reads, Tx } from '../db/database.ts';
 import { countRows, exists, first } from '../db/queries.ts';
-import type { PaymentsTable, Schema } from '../db/schema.ts';
+import type { Row, Schema } from '../db/schema.ts';
 import { FIRST_PROMPTS, type RedirectedDevice } from '../http/client-address.ts';
 import { Refused } from '../platform/errors.ts';
 import { hmac } from '../platform/secrets.ts';
@@ -37,7 +37,7 @@ const LARGER_SHARES = [2, 4];
 /** The same multiple for first prompts of a redirect, and for those of a MAC address that left none unpaid here. */
 const FIRST_SHARES = { redirect: 2, device: 3 };
 
-type PaymentRow = Selectable<PaymentsTable>;
+type PaymentRow = Row<'payments'>;
 
 /** Who asks for a prompt: a buyer of the pages, or an account of the API. */
 export type PromptBuyer =
@@ -205,11 +205,7 @@ async function findFirstShare(
  * Returns when the prompt was sent that must leave the window before sources without payments get more; null if the
  * total is not reached. It is `maxUnpaidPrompts.total`, or three for each payment of the window if that is more.
  */
-async function findCrowd(
-	{ config, database: { db } }: Counting,
-	pool: PromptPool,
-	now: number
-): Promise<number | null> {
+async function findCrowd({ config, database: { db } }: Counting, pool: PromptPool, now: number) {
 	const since = now - WINDOW_MS;
 	const { total } = config.maxUnpaidPrompts;
 	const newest = (count: number) => findNewestUnpaid(db, pool, since, count - 1);
@@ -280,12 +276,7 @@ const countUnpaidPrompts = (queries: Reads, scope: PromptScope, since: number): 
 	countRows(selectPrompts(queries, scope, since).where(isUnpaidByPayer));
 
 /** Returns the time of the unpaid prompt after so many older ones; null if there are fewer. */
-const findUnpaidPrompt = async (
-	queries: Reads,
-	scope: PromptScope,
-	since: number,
-	older: number
-): Promise<number | null> => {
+const findUnpaidPrompt = async (queries: Reads, scope: PromptScope, since: number, older: number) => {
 	const unpaid = selectPrompts(queries, scope, since).where(isUnpaidByPayer).select('created_at');
 	return (await first(unpaid.orderBy('created_at').offset(older)))?.created_at ?? null;
 };
@@ -295,12 +286,7 @@ const PROMPT_POOLS = ['pages', 'devices', 'api'] as const;
 type PromptPool = (typeof PROMPT_POOLS)[number];
 
 /** Returns the time of the unpaid prompt after so many newer ones; null if there are fewer. */
-async function findNewestUnpaid(
-	queries: Reads,
-	pool: PromptPool,
-	since: number,
-	newer: number
-): Promise<number | null> {
+async function findNewestUnpaid(queries: Reads, pool: PromptPool, since: number, newer: number) {
 	const unpaid = selectPrompts(queries, {}, since).where(isUnpaidByPayer).select('created_at');
 	// Each as a partial index has it.
 	const ofPool = {

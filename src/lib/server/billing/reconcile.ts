@@ -144,12 +144,7 @@ const mayStillBePaid = (payment: PaymentRow) =>
 /** False if the operator refused the request. If it queued it all the same, a callback says so. */
 const mayBeThere = ({ submit_state }: PaymentRow) => submit_state !== 'refused';
 
-const writeReview = (
-	context: BillingJob,
-	{ id, phone }: PaymentRow,
-	reason: ReviewReason,
-	message: string
-): Promise<void> =>
+const writeReview = (context: BillingJob, { id, phone }: PaymentRow, reason: ReviewReason, message: string) =>
 	context.database.write((trx) => openReview(context, trx, id, reason, redactMessage(message, phone)));
 
 const writePayment = (
@@ -188,11 +183,7 @@ async function askOperator(
 }
 
 /** Returns the other payment whose request a callback named as paid for this one. */
-async function findOtherNamed(
-	{ database }: BillingJob,
-	payment: PaymentRow,
-	outcome: StatusOutcome
-): Promise<PaymentRow | undefined> {
+async function findOtherNamed({ database }: BillingJob, payment: PaymentRow, outcome: StatusOutcome) {
 	if (outcome.kind !== 'succeeded' || !outcome.operatorReference) return undefined;
 	if (outcome.operatorReference === payment.operator_reference) return undefined;
 	return findSentAs(database.db, payment, outcome.operatorReference);
@@ -225,12 +216,7 @@ async function handleNotFound(
 }
 
 /** Returns when to read again; null after the last read. Stores an expiry that is due, and what a person must decide. */
-async function expireOrReadAgain(
-	context: BillingJob,
-	id: number,
-	outcome: StatusOutcome,
-	now: number
-): Promise<number | null> {
+async function expireOrReadAgain(context: BillingJob, id: number, outcome: StatusOutcome, now: number) {
 	const payment = await expireWhenDue(context, id, now);
 	if (!payment || !mayStillBePaid(payment)) return null;
 	const age = now - payment.created_at;
@@ -358,11 +344,7 @@ export async function submitPayment(context: BillingJob, id: number): Promise<nu
 	}
 }
 
-async function sendPayment(
-	context: BillingJob,
-	payment: PaymentRow,
-	duration: string
-): Promise<SubmitOutcome> {
+async function sendPayment(context: BillingJob, payment: PaymentRow, duration: string) {
 	const adapter = context.operators.find(payment.operator);
 	if (!adapter) return busy(`Operator ${payment.operator} is not configured.`);
 	const { currency: taken = payment.currency } = adapter;

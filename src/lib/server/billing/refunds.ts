@@ -1,11 +1,11 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import { formatMinor } from '#lib/domain/money.ts';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { Author } from '../audit.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
-import { findById, isChanged, withoutNulls } from '../db/queries.ts';
-import type { RefundsTable } from '../db/schema.ts';
+import { findById, insertRow, isChanged, withoutNulls } from '../db/queries.ts';
+import type { Schema } from '../db/schema.ts';
 import { refundReference } from '../platform/secrets.ts';
 import {
 	SUBMITTING_MAX_MS,
@@ -173,11 +173,7 @@ const readStatus = (context: BillingServices, subject: Subject): Promise<StatusO
 	subject.adapter.readRefund(describeRequest(context, subject));
 
 /** Reads a refund for a person. Returns null if no read can tell. */
-export async function readRefund(
-	context: BillingServices,
-	refund: RefundRow,
-	payment: PaymentRow
-): Promise<StatusOutcome | null> {
+export async function readRefund(context: BillingServices, refund: RefundRow, payment: PaymentRow) {
 	const adapter = context.operators.find(payment.operator);
 	if (!adapter || !isRefunding(adapter) || refund.submitted_at === null) return null;
 	const outcome = await readStatus(context, { refund, payment, adapter });
@@ -300,7 +296,7 @@ export async function startRefund(
 ): Promise<RefundRow> {
 	const now = context.clock.now();
 	const earlier = await findRefunds(trx, payment.id);
-	const refund = await insertRefund(trx, {
+	const refund = await insertRow(trx, 'refunds', {
 		payment_id: payment.id,
 		reference: refundReference(payment.reference, earlier.length + 1),
 		// Refund the amount taken, even if it is not the amount requested.
@@ -461,11 +457,7 @@ export const isRefundedByHand = (
  * Ends the time of a session whose payment is refunded.
  * @returns why it must not end; null if it is over
  */
-export async function endForRefund(
-	context: SessionServices,
-	trx: Tx,
-	session: SessionRow
-): Promise<'time_added' | 'not_possible' | null> {
+export async function endForRefund(context: SessionServices, trx: Tx, session: SessionRow) {
 	if (session.status === 'active') {
 		if ((await findLaterSessions(trx, session)).length > 0) return 'time_added';
 		await endRefunded(context, trx, session);
@@ -519,9 +511,6 @@ export async function reviewFailedRefund(
 export const findRefunds = (queries: Queries, paymentId: number) =>
 	queries.selectFrom('refunds').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute();
 
-const insertRefund = (queries: Queries, refund: Insertable<RefundsTable>) =>
-	queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
-
 export const findRefund = (queries: Reads, id: number) => findById(queries, 'refunds', id);
 
 /** Changes a pending refund. Returns false if it has left the given state. */
@@ -531,7 +520,7 @@ export const changeRefund = (
 		id,
 		...seen
 	}: { id: number } & { [Field in 'submit_state' | 'submitted_at']?: RefundRow[Field] | undefined },
-	to: Updateable<RefundsTable>
+	to: Updateable<Schema['refunds']>
 ): Promise<boolean> =>
 	isChanged(
 		queries

@@ -1,12 +1,12 @@
-import { type ExpressionBuilder, type Insertable, type Selectable, sql } from 'kysely';
+import { type ExpressionBuilder, type Insertable, sql } from 'kysely';
 import type { Author } from '../audit.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { exists, findById, first, isChanged } from '../db/queries.ts';
-import type { ReviewsTable, Schema } from '../db/schema.ts';
+import type { Row, Schema } from '../db/schema.ts';
 
 /** Decisions about money that a person must make. The same review is open only once at a time. */
-export type Review = Selectable<ReviewsTable>;
+export type Review = Row<'reviews'>;
 
 export type ReviewReason =
 	/** The amount taken differs from the requested or settled one. */
@@ -72,12 +72,7 @@ const resolveReviews = ({ clock }: Pick<Base, 'clock'>, trx: Queries, { by, deci
 	trx.updateTable('reviews').set({ resolved_at: clock.now(), resolved_by: by, decision, note });
 
 /** @returns false if it is resolved already */
-export const closeReview = (
-	context: Pick<Base, 'clock'>,
-	trx: Tx,
-	id: number,
-	resolution: Resolution
-): Promise<boolean> =>
+export const closeReview = (context: Pick<Base, 'clock'>, trx: Tx, id: number, resolution: Resolution) =>
 	isChanged(resolveReviews(context, trx, resolution).where(({ and }) => and({ id, resolved_at: null })));
 
 /** Closes the question how much was paid: a callback has told it since. */
@@ -138,11 +133,7 @@ export const findRefundReview = (queries: Queries, paymentId: number) =>
 	first(queries.selectFrom('reviews').select('id').where(isOpenAboutRefund(paymentId)).orderBy('id'));
 
 /** Returns false if the same review is already open. That one gets the detail, unless it has its fact. */
-async function insertReview(
-	queries: Queries,
-	review: Insertable<ReviewsTable>,
-	fact: string | null
-): Promise<boolean> {
+async function insertReview(queries: Queries, review: Insertable<Schema['reviews']>, fact: string | null) {
 	const known = sql<string>`'; ' || reviews.detail || '; '`;
 	const row = await queries
 		.insertInto('reviews')

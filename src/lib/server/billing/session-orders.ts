@@ -1,4 +1,3 @@
-import type { Insertable } from 'kysely';
 import { priceForSeconds } from '#lib/domain/money.ts';
 import { type Limit, cheapestUnlimited, fitsPass, limitsOf } from '#lib/domain/offers.ts';
 import { findPaymentMethod } from '#lib/domain/payment-methods.ts';
@@ -6,8 +5,7 @@ import { parseMobile } from '#lib/domain/phone.ts';
 import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/time.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
-import type { SessionsTable } from '../db/schema.ts';
+import { LIMIT_CONCURRENCY, type Tx } from '../db/database.ts';
 import { type PassRow, findPassOrThrow } from '../passes.ts';
 import { Refused, validationFailed } from '../platform/errors.ts';
 import type { Offer } from '../routers/offers.ts';
@@ -32,6 +30,7 @@ import {
 	sessionNotFound
 } from './sessions.ts';
 import { sellsNowhere } from '../gateways/gateways.ts';
+import { insertRow } from '../db/queries.ts';
 
 /** Orders time; charges nothing. @throws Refused, see api/sessions.ts */
 export const orderSession = (
@@ -55,7 +54,7 @@ export const orderSession = (
 		const amountMinor = terms.amount_minor;
 		operatorForPayment(operators, { method, phone, amountMinor, currency }, methods);
 		const now = clock.now();
-		const created = await insertSession(trx, {
+		const created = await insertRow(trx, 'sessions', {
 			account_id: caller.accountId,
 			router_id: router.id,
 			status: 'pending_payment',
@@ -188,6 +187,3 @@ const computeTerms = (offer: Offer | null, router: RouterRow, seconds: number): 
 	...limitsOf(offer ?? {}),
 	max_devices: offer?.max_devices ?? router.max_devices
 });
-
-const insertSession = (queries: Queries, session: Insertable<SessionsTable>): Promise<SessionRow> =>
-	queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();

@@ -44,11 +44,7 @@ export async function listOwnSessions(
 }
 
 /** Returns the session; only the buyer gets the password. @throws Refused `session_not_found` */
-export async function readSession(
-	context: SessionsContext,
-	caller: Caller,
-	id: number
-): Promise<SessionBody> {
+export async function readSession(context: SessionsContext, caller: Caller, id: number) {
 	const { database, clock } = context;
 	const found = await findVisibleSession(database.db, caller, id);
 	const isChanging = isDue(found, clock.now());
@@ -62,11 +58,7 @@ export async function readSession(
 	return describeWithPassword(context, row, pass);
 }
 
-async function describeWithPassword(
-	context: SessionsContext,
-	row: SessionRow,
-	pass: PassRow
-): Promise<SessionBody> {
+async function describeWithPassword(context: SessionsContext, row: SessionRow, pass: PassRow) {
 	const { database, clock, routers } = context;
 	const router = await findRouterOrThrow(database.db, row.router_id);
 	// The network's name may have changed since the order.
@@ -133,12 +125,7 @@ export function countSessionsForOwner(
 }
 
 /** Reads about as many sessions as it returns. */
-async function readBegun(
-	db: Queries,
-	of: OwnerNow,
-	isOver: boolean,
-	{ after, limit }: Page
-): Promise<OwnerRow[]> {
+async function readBegun(db: Queries, of: OwnerNow, isOver: boolean, { after, limit }: Page) {
 	const rows: OwnerRow[] = [];
 	const end = (after?.[0] ?? Number.MAX_SAFE_INTEGER - 1) + 1;
 	// The first page begins with the few sessions that start in the future.
@@ -273,11 +260,7 @@ export async function countEnded(queries: Queries, { accountId, now }: OwnerNow)
 }
 
 /** The latest start before a time; null if there is none. Reads one row of each router. */
-export async function findLatestStart(
-	queries: Queries,
-	accountId: number,
-	before: number
-): Promise<number | null> {
+export async function findLatestStart(queries: Queries, accountId: number, before: number) {
 	const { rows } = await sql<{ latest: number | null }>`
 		select max(latest) as latest from (
 			select (select starts_at from sessions where router_id = routers.id and starts_at < ${before}

@@ -1,4 +1,4 @@
-import { type Selectable, type Updateable, sql } from 'kysely';
+import { type Updateable, sql } from 'kysely';
 import { toMajor } from '#lib/domain/money.ts';
 import { dataLeft, dataMb, limitsOf } from '#lib/domain/offers.ts';
 import { type WifiSecurity, asksUserName, endsByItself, loginUser, wifiQrText } from '#lib/domain/wifi.ts';
@@ -7,7 +7,7 @@ import type { Base } from '../base.ts';
 import type { SessionBody } from '../contract/session.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
 import { exists, findById } from '../db/queries.ts';
-import type { SessionsTable } from '../db/schema.ts';
+import type { Row, Schema } from '../db/schema.ts';
 import type { EventType, Events } from '../events.ts';
 import type { Fenced } from '../jobs.ts';
 import {
@@ -52,7 +52,7 @@ import { type Gateways } from '../gateways/gateways.ts';
  * that opens the pass again and changes no session.
  */
 
-export type SessionRow = Selectable<SessionsTable>;
+export type SessionRow = Row<'sessions'>;
 export type SessionStatus = SessionRow['status'];
 
 export interface SessionsContext extends Base {
@@ -154,11 +154,7 @@ async function addToPass(context: SessionServices, trx: Tx, paid: SessionRow): P
 	else await setActivationDeadline(context, trx, pass.id, until);
 }
 
-async function findPassToExtend(
-	{ clock }: SessionServices,
-	trx: Tx,
-	{ pass_id: passId }: SessionRow
-): Promise<PassRow | null> {
+async function findPassToExtend({ clock }: SessionServices, trx: Tx, { pass_id: passId }: SessionRow) {
 	if (passId === null) return null;
 	const pass = await findPassOrThrow(trx, passId);
 	return isPassOpen(pass, clock.now()) ? pass : null;
@@ -234,11 +230,8 @@ export const isDue = (row: SessionRow, now: number): boolean =>
 	(row.status === 'pending_payment' && row.payment_due_at <= now);
 
 /** Returns a session after due changes. */
-export const findCurrentSession = async (
-	context: SessionServices,
-	trx: Tx,
-	id: number
-): Promise<SessionRow> => applyDueChange(context, trx, await findSessionOrThrow(trx, id));
+export const findCurrentSession = async (context: SessionServices, trx: Tx, id: number) =>
+	applyDueChange(context, trx, await findSessionOrThrow(trx, id));
 
 /** Applies a due change. Returns the session, changed or not. */
 async function applyDueChange(context: SessionServices, trx: Tx, row: SessionRow): Promise<SessionRow> {
@@ -287,10 +280,7 @@ async function timeOut(context: SessionServices, trx: Tx, row: SessionRow) {
 const CANCEL_AGAIN_MS = 30_000;
 
 /** Handles SESSION_END_JOB. @returns when to run again, or null if the session and its extra time are over */
-export async function runSessionJob(
-	{ database, ...context }: Fenced<SessionsContext>,
-	id: number
-): Promise<number | null> {
+export async function runSessionJob({ database, ...context }: Fenced<SessionsContext>, id: number) {
 	const { row, extraUntil } = await database.transact(async (trx) => {
 		const before = await findSessionOrThrow(trx, id);
 		const row = await applyDueChange(context, trx, before);
@@ -447,11 +437,7 @@ function refuseLatePayment(context: SessionServices, trx: Tx, { id, status_reaso
 const FAILED = { status: 'cancelled', status_reason: 'provisioning_failed' } as const;
 
 /** Cancels a pass's sessions that no gateway confirmed in time. The caller refunds their payments. */
-export async function cancelWaiting(
-	context: SessionServices,
-	trx: Tx,
-	passId: number
-): Promise<SessionRow[]> {
+export async function cancelWaiting(context: SessionServices, trx: Tx, passId: number) {
 	const waiting = await findSessionsOfPass(trx, passId, 'activating');
 	const cancelled = await leave(context, trx, waiting, 'activating', FAILED);
 	if (cancelled.length > 0) await shortenPass(context, trx, passId);
@@ -471,12 +457,7 @@ export async function cancelUnconfirmed(context: SessionServices, trx: Tx, id: n
 }
 
 /** Returns the caller's own session after due changes. @throws Refused `session_not_found` */
-export async function findOwnSession(
-	context: SessionServices,
-	trx: Tx,
-	caller: Caller,
-	id: number
-): Promise<SessionRow> {
+export async function findOwnSession(context: SessionServices, trx: Tx, caller: Caller, id: number) {
 	const row = await findSession(trx, id);
 	if (row?.account_id !== caller.accountId) throw sessionNotFound();
 	return applyDueChange(context, trx, row);
@@ -492,12 +473,7 @@ export async function findVisibleSession(queries: Queries, caller: Caller, id: n
 }
 
 /** Returns a session at a router of this owner, after due changes. @throws Refused `session_not_found` */
-export async function findSessionAtOwner(
-	context: SessionServices,
-	trx: Tx,
-	accountId: number,
-	id: number
-): Promise<SessionRow> {
+export async function findSessionAtOwner(context: SessionServices, trx: Tx, accountId: number, id: number) {
 	const found = await findSession(trx, id);
 	const router = found && (await findRouterOrThrow(trx, found.router_id));
 	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
@@ -653,7 +629,7 @@ export const findSession = (queries: Reads, id: number) => findById(queries, 'se
 export const changeSession = (
 	queries: Queries,
 	from: { id: number; status: SessionStatus; status_reason?: string },
-	to: Updateable<SessionsTable>
+	to: Updateable<Schema['sessions']>
 ) =>
 	queries
 		.updateTable('sessions')
@@ -685,10 +661,7 @@ const sumOpenPayments = (queries: Queries, id: number) =>
 		.where('session_id', '=', id)
 		.executeTakeFirstOrThrow();
 
-const hasTimeAfterEnd = (
-	queries: Queries,
-	{ id, ended_at: endedAt }: Pick<SessionRow, 'id' | 'ended_at'>
-): Promise<boolean> =>
+const hasTimeAfterEnd = (queries: Queries, { id, ended_at: endedAt }: Pick<SessionRow, 'id' | 'ended_at'>) =>
 	exists(
 		queries
 			.selectFrom('extra_time')

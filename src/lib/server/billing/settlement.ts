@@ -146,11 +146,7 @@ async function reviewUsedTransaction(
 }
 
 /** Adds what only a callback reported. `payment` is the row that the change returned, so it holds the newest claim. */
-async function storeCallbackFacts(
-	context: BillingServices,
-	trx: Tx,
-	payment: PaymentRow
-): Promise<PaymentRow> {
+async function storeCallbackFacts(context: BillingServices, trx: Tx, payment: PaymentRow) {
 	const claim = parseClaim(payment);
 	if (claim?.claimed !== 'succeeded') return payment;
 	if (isOfAnotherRequest(payment, claim)) {

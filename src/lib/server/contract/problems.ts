@@ -387,11 +387,7 @@ const findValue = (value: unknown, path: readonly PropertyKey[]): unknown =>
 	path.reduce<unknown>((part, name) => (Object(part) as Record<PropertyKey, unknown>)[name], value);
 
 /** @param sent the value that the schema parsed */
-export function describeIssue(
-	location: ProblemItem['in'],
-	issue: z.core.$ZodIssue,
-	sent: unknown
-): ProblemItem[] {
+export function describeIssue(location: ProblemItem['in'], issue: z.core.$ZodIssue, sent: unknown) {
 	const value = findValue(sent, issue.path);
 	const at = (code: ProblemItem['code'], detail: string, path = issue.path): ProblemItem[] => [
 		{ in: location, pointer: formatPointer(path), code, detail }

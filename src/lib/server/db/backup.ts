@@ -65,11 +65,7 @@ const openKind = (url: string): Kind =>
 	url.startsWith('file:') ? openSqliteKind(url.slice('file:'.length)) : openPostgresKind(url);
 
 /** @throws Refused; then `file` is as it was */
-export async function backUp(
-	url: string,
-	file: string,
-	{ force }: { force: boolean }
-): Promise<{ version: number; bytes: number }> {
+export async function backUp(url: string, file: string, { force }: { force: boolean }) {
 	refuseOwnFile(url, file);
 	if (existsSync(file) && !force) throw refuse(`${file} exists: add --force to replace it.`);
 	const kind = openKind(url);
@@ -87,11 +83,7 @@ export async function backUp(
 }
 
 /** @throws Refused; then the database is as it was */
-export async function restore(
-	url: string,
-	file: string,
-	{ force, now }: { force: boolean; now: number }
-): Promise<Restored> {
+export async function restore(url: string, file: string, { force, now }: { force: boolean; now: number }) {
 	refuseOwnFile(url, file);
 	if (!existsSync(file)) throw refuse(`There is no file ${file}.`);
 	const kind = openKind(url);

@@ -2,7 +2,6 @@ import {
 	type Kysely,
 	type LogEvent,
 	type RawBuilder,
-	type Selectable,
 	type SqlBool,
 	type Transaction,
 	type TransactionBuilder,
@@ -10,7 +9,7 @@ import {
 } from 'kysely';
 import type { Position } from '#lib/domain/geo.ts';
 import { migrate } from './migrate.ts';
-import type { RoutersTable, Schema } from './schema.ts';
+import type { Row, Schema } from './schema.ts';
 
 /** What a request and a job have in common. */
 export interface Writer {
@@ -101,7 +100,7 @@ export interface SharedRates {
 }
 
 /** `distance` in metres. */
-export type NearRouter = Selectable<RoutersTable> & { distance: number };
+export type NearRouter = Row<'routers'> & { distance: number };
 
 /** Option of `transact` for the transactions that every purchase makes. */
 export const LIMIT_CONCURRENCY = { limitConcurrency: true };
@@ -114,10 +113,7 @@ export function afterCommit(trx: Tx, task: () => void): void {
 }
 
 /** Runs one attempt of a transaction, then its tasks. A failed attempt drops them. */
-export async function withTasks<T>(
-	transaction: TransactionBuilder<Schema>,
-	work: (trx: Tx) => Promise<T>
-): Promise<T> {
+export async function withTasks<T>(transaction: TransactionBuilder<Schema>, work: (trx: Tx) => Promise<T>) {
 	const tasks: (() => void)[] = [];
 	const result = await transaction.execute((trx) => {
 		tasksOf.set(trx, tasks);

@@ -1,6 +1,13 @@
-import { type Selectable, type SelectQueryBuilder, type SqlBool, type UpdateResult, sql } from 'kysely';
-import type { Database, Reads } from './database.ts';
-import type { Schema } from './schema.ts';
+import {
+	type Insertable,
+	type Selectable,
+	type SelectQueryBuilder,
+	type SqlBool,
+	type UpdateResult,
+	sql
+} from 'kysely';
+import type { Database, Queries, Reads } from './database.ts';
+import type { Row, Schema } from './schema.ts';
 
 interface Query<T> {
 	limit(rows: number): { executeTakeFirst(): Promise<T | undefined> };
@@ -16,11 +23,7 @@ type TableWithId = {
 }[keyof Schema];
 
 /** Finds a row by its id, which may be any number. */
-export async function findById<Table extends TableWithId>(
-	queries: Reads,
-	table: Table,
-	id: number
-): Promise<Selectable<Schema[Table]> | undefined> {
+export async function findById<Table extends TableWithId>(queries: Reads, table: Table, id: number) {
 	if (!Number.isSafeInteger(id)) return undefined;
 	// The types of one table stand for those of all.
 	const query = queries
@@ -29,6 +32,18 @@ export async function findById<Table extends TableWithId>(
 		.where('id', '=', id);
 	return (await query.executeTakeFirst()) as Selectable<Schema[Table]> | undefined;
 }
+
+/** Inserts a row and returns it. */
+export const insertRow = <Table extends keyof Schema>(
+	queries: Queries,
+	table: Table,
+	values: Insertable<Schema[Table]>
+) =>
+	queries
+		.insertInto(table as 'payments')
+		.values(values as Insertable<Schema['payments']>)
+		.returningAll()
+		.executeTakeFirstOrThrow() as Promise<unknown> as Promise<Row<Table>>;
 
 /** Drops fields that are null or undefined: a filter without them matches any value. */
 export const withoutNulls = <Fields extends object>(fields: Fields) =>

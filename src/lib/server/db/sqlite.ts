@@ -6,7 +6,6 @@ import {
 	CompiledQuery,
 	type DatabaseConnection,
 	Kysely,
-	type Selectable,
 	SqliteAdapter,
 	type SqliteDatabase,
 	SqliteDialect,
@@ -30,7 +29,7 @@ import {
 	createWriteHealth,
 	withTasks
 } from './database.ts';
-import type { RoutersTable, Schema } from './schema.ts';
+import type { Row, Schema } from './schema.ts';
 import { messageOf } from '../platform/errors.ts';
 import { type Box, type Position, boxesAround, byDistance, distanceMetres } from '#lib/domain/geo.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -219,11 +218,7 @@ async function positionsIn(queries: Queries, box: Box, most: number): Promise<(P
 }
 
 /** Returns null if there are more than `most`. */
-async function candidatesWithin(
-	queries: Queries,
-	{ centre, radiusMetres, after }: NearSearch,
-	most: number
-): Promise<Candidate[] | null> {
+async function candidatesWithin(queries: Queries, { centre, radiusMetres, after }: NearSearch, most: number) {
 	const candidates: Candidate[] = [];
 	for (const box of boxesAround(centre, radiusMetres)) {
 		const positions = await positionsIn(queries, box, most);
@@ -239,7 +234,7 @@ async function candidatesWithin(
 }
 
 async function enabledRouters(queries: Queries, ids: readonly number[]) {
-	const { rows } = await sql<Selectable<RoutersTable>>`
+	const { rows } = await sql<Row<'routers'>>`
 		select routers.* from json_each(${JSON.stringify(ids)}) join routers on routers.id = value
 		where disabled_at is null`.execute(queries);
 	return rows;

@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
 import type { Config } from '../config/config.ts';
 import { importRouters, readRouters } from '../routers/import.ts';
-import { countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
+import { findRouters } from '../routers/routers.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
 import { replaceOffers } from '../offers.ts';
@@ -44,7 +44,7 @@ export function findDemoKeys(app: App): { app: string; owner: string } | null {
 /** Only for a sandbox without routers. Returns an empty list without demo data. */
 export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	if (!app.config.demo) return [];
-	const hasRouters = (await countRouters(app.database.db)) > 0;
+	const hasRouters = (await findRouters(app.database, {}, 0, 1)).length > 0;
 	if (hasRouters && !(await findAccountByEmail(app, DEMO_OWNER_EMAIL))) return [];
 	const signIns = await demoAccounts(app);
 	loaded.set(app, signIns);
@@ -52,7 +52,7 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	const buyer = signIns.find(({ role }) => role === 'app');
 	if (owner && buyer && !hasRouters) {
 		await addDemoRouters(app, owner.id);
-		const routers = await pageOfRouters(app.database.db, 0, MAX_DEMO_ROUTERS);
+		const routers = await findRouters(app.database, {}, 0, MAX_DEMO_ROUTERS);
 		const isBest = (one: { external_id: string | null }) => Number(one.external_id === ROUTER_WITH_OFFERS);
 		routers.sort((one, other) => isBest(other) - isBest(one));
 		if (app.config.demoSales) await addDemoSales(app, buyer.id, routers);
@@ -64,7 +64,7 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 	await importDemoRouters(app, ownerAccountId);
 	const { config, database, offers } = app;
-	for (const { id, external_id } of await pageOfRouters(database.db, 0, MAX_DEMO_ROUTERS)) {
+	for (const { id, external_id } of await findRouters(database, {}, 0, MAX_DEMO_ROUTERS)) {
 		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
 		if (networkPassword) await changeAccess(app, id, { networkPassword }, { by: 'demo', note: '' });
 		if (external_id === ROUTER_WITH_OFFERS && config.currency === 'UGX') {

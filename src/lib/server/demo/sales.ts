@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, dateAt, durationSeconds, spanOfDates } from
 import type { App } from '../app.ts';
 import type { Tx } from '../db/database.ts';
 import { parseOffers } from '../routers/offers.ts';
-import type { RouterRow } from '../routers/store.ts';
+import type { RouterRow } from '../routers/routers.ts';
 
 /** So that the pages of a demo owner show what an owner sees after a month: the same sales at each first start. */
 

@@ -6,10 +6,9 @@ import { crc32 } from 'node:zlib';
 import { type Secrets, randomCharacters, sha256 } from '#lib/server/platform/secrets.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
+import { findById, countRows, exists, isChanged, insertRow } from '#lib/server/db/queries.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
-import type { Selectable } from 'kysely';
-import type { ApiKeysTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 
 /** Starts the names of Airtill's own keys. */
 export const OWN_PREFIX = 'airtill:';
@@ -119,7 +118,7 @@ export async function createKey(context: ApiKeys, wanted: NewKey): Promise<strin
 	try {
 		await database.transact(async (trx) => {
 			await checkAccount(trx, wanted, clock.now());
-			const { id, role, scopes } = await insert(trx, rowOf(key, wanted, clock.now()));
+			const { id, role, scopes } = await insertRow(trx, 'api_keys', rowOf(key, wanted, clock.now()));
 			await audit.record(trx, {
 				actor: wanted.actor ?? accountActor(wanted.accountId),
 				action: 'key.created',
@@ -146,20 +145,18 @@ export async function ensureDerivedKey(
 	const [key = ''] = keys;
 	const hash = sha256(key);
 	await database.transact(async (trx) => {
-		if (await findByHash(trx, hash)) await reinstate(trx, hash);
-		else await insert(trx, rowOf(key, { accountId, name, role }, clock.now()));
+		const reinstate = trx.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash);
+		if (await findByHash(trx, hash)) await reinstate.execute();
+		else await insertRow(trx, 'api_keys', rowOf(key, { accountId, name, role }, clock.now()));
 		await revokeOthers(trx, { accountId, name, exceptHashes: keys.map(sha256), now: clock.now() });
 	});
 	return key;
 }
 
 /** Checks the installation's secret on the keys of this name. Returns null when there is none. */
-export async function isDerivedFrom(
-	queries: Queries,
-	secrets: Secrets,
-	name: string
-): Promise<boolean | null> {
-	const hashes = await hashesOf(queries, name);
+export async function isDerivedFrom(queries: Queries, secrets: Secrets, name: string) {
+	const rows = await queries.selectFrom('api_keys').select('hash').where('name', '=', name).execute();
+	const hashes = rows.map(({ hash }) => hash);
 	if (hashes.length === 0) return null;
 	return derivedBytes(secrets, name).some((bytes) =>
 		(['live', 'test'] as const).some((mode) => hashes.includes(sha256(keyFromBytes(mode, bytes))))
@@ -287,20 +284,13 @@ async function touch({ database, clock }: ApiKeys, key: KeyWithAccount): Promise
 	const now = clock.now();
 	if (last !== null && now - last < TOUCH_EVERY_MS) return;
 	key.last_used_at = now;
-	await database.writeBehind((trx) => recordUse(trx, id, now)).catch(() => (key.last_used_at = last));
+	const noted = database.writeBehind(async (trx) => {
+		await trx.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
+	});
+	await noted.catch(() => (key.last_used_at = last));
 }
 
-/** Starts the names of keys that Airtill creates for itself. */
-
-type ApiKey = Selectable<ApiKeysTable>;
-
-const insert = (queries: Queries, key: Omit<ApiKey, 'id'>) =>
-	queries.insertInto('api_keys').values(key).returningAll().executeTakeFirstOrThrow();
-
-async function hashesOf(queries: Queries, name: string): Promise<string[]> {
-	const rows = await queries.selectFrom('api_keys').select('hash').where('name', '=', name).execute();
-	return rows.map(({ hash }) => hash);
-}
+type ApiKey = Row<'api_keys'>;
 
 /** Finds a key with what its account may do. Staff have no keys. */
 const findByHash = (queries: Queries, hash: string) =>
@@ -354,13 +344,6 @@ const revokeOthers = (
 		.where(({ and }) => and({ account_id: key.accountId, name: key.name, revoked_at: null }))
 		.where('hash', 'not in', key.exceptHashes)
 		.execute();
-
-const reinstate = (queries: Queries, hash: string) =>
-	queries.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash).execute();
-
-async function recordUse(queries: Queries, id: number, now: number): Promise<void> {
-	await queries.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
-}
 
 const FORM_TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 const FORM_TOKEN_LENGTH = 28;

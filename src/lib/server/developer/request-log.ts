@@ -2,9 +2,9 @@ import type { Base } from '../base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Queries } from '../db/database.ts';
 import { redact } from '../platform/log.ts';
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { withoutNulls } from '../db/queries.ts';
-import type { RequestLogTable } from '../db/schema.ts';
+import type { Row } from '../db/schema.ts';
 
 export interface NewEntry {
 	accountId: number;
@@ -21,7 +21,7 @@ export interface NewEntry {
 
 type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
 
-type LogRow = Selectable<RequestLogTable>;
+type LogRow = Row<'request_log'>;
 type NewLogRow = Omit<LogRow, 'id'>;
 
 export interface RequestLog extends LogBase {

@@ -1,7 +1,7 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById } from '#lib/server/db/queries.ts';
-import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
@@ -13,8 +13,8 @@ import { redact, redactCut, redactKnown } from '#lib/server/platform/log.ts';
 
 /** Deliveries of webhooks (Standard Webhooks 1.0): one for each event and endpoint, sent by a job until it succeeds. */
 
-export type EndpointRow = Selectable<WebhookEndpointsTable>;
-export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
+export type EndpointRow = Row<'webhook_endpoints'>;
+export type DeliveryRow = Row<'webhook_deliveries'>;
 
 /** The job's subject is the delivery, its group the endpoint. */
 export const DELIVERY_JOB = 'webhooks.deliver';
@@ -49,11 +49,7 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
 /** Inserts deliveries in the transaction of the state change, so that no event is lost or invented. */
-export async function insertDeliveries(
-	base: Pick<Base, 'secrets' | 'jobs'>,
-	trx: Tx,
-	event: RecordedEvent
-): Promise<void> {
+export async function insertDeliveries(base: Pick<Base, 'secrets' | 'jobs'>, trx: Tx, event: RecordedEvent) {
 	const endpoints = await findRecipients(trx, event);
 	if (endpoints.length === 0) return;
 	const whole = JSON.stringify(eventBody(event));
@@ -174,11 +170,7 @@ interface Attempt {
  * A serializable transaction would make purchases, which read the endpoints, fail and run again.
  * @returns when to try again, or null
  */
-async function finishAttempt(
-	database: FencedDatabase,
-	delivery: DeliveryRow,
-	attempt: Attempt
-): Promise<number | null> {
+async function finishAttempt(database: FencedDatabase, delivery: DeliveryRow, attempt: Attempt) {
 	const { statusCode, retryAfter, endedAt } = attempt;
 	const tries = delivery.tries + 1;
 	const succeeded = isSuccess(attempt);
@@ -273,10 +265,7 @@ export interface FailedAttempt {
 }
 
 /** @returns when to try again, or null after the last attempt. @param random from 0 to below 1 */
-export function computeNextAttempt(
-	{ tries, now, statusCode, retryAfter }: FailedAttempt,
-	random: number
-): number | null {
+export function computeNextAttempt({ tries, now, statusCode, retryAfter }: FailedAttempt, random: number) {
 	const delay = RETRY_DELAYS_MS[tries - 1];
 	if (delay === undefined) return null;
 	const jittered = now + Math.round(delay * (1 - JITTER + 2 * JITTER * random));

@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { Base } from '#lib/server/base.ts';
 import {
 	TEST_MESSAGE,
@@ -13,9 +13,10 @@ import {
 	retryUniqueViolation,
 	withoutNulls,
 	findNewestFirst,
-	type NewestFirst
+	type NewestFirst,
+	insertRow
 } from '#lib/server/db/queries.ts';
-import type { WebhookEndpointsTable } from '#lib/server/db/schema.ts';
+import type { Schema } from '#lib/server/db/schema.ts';
 import { eventBody } from '#lib/server/events.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { eventId } from '#lib/server/platform/secrets.ts';
@@ -101,7 +102,7 @@ async function insertOrEnable(
 		throw new Refused('webhook_limit_reached', `An account may have ${MAX_ENDPOINTS} webhooks.`);
 	}
 	const secret = createWebhookSecret();
-	const row = await insertEndpoint(trx, {
+	const row = await insertRow(trx, 'webhook_endpoints', {
 		...columns,
 		account_id: accountId,
 		address,
@@ -141,11 +142,7 @@ export async function findWebhook({ database: { db }, clock }: Webhooks, account
 }
 
 /** Deletes an endpoint with its log, and returns it as the API shows it; null without an endpoint. */
-export const deleteWebhook = (
-	{ database }: Webhooks,
-	accountId: number,
-	id: number
-): Promise<WebhookBody | null> =>
+export const deleteWebhook = ({ database }: Webhooks, accountId: number, id: number) =>
 	database.transact(async (trx) => {
 		const row = await findEndpoint(trx, accountId, id);
 		if (!row) return null;
@@ -353,10 +350,7 @@ async function findEndpoint(queries: Queries, accountId: number, id: number): Pr
 	return row?.account_id === accountId ? row : null;
 }
 
-const insertEndpoint = (queries: Queries, endpoint: Insertable<WebhookEndpointsTable>) =>
-	queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
-
-const changeEndpoint = (queries: Queries, id: number, to: Updateable<WebhookEndpointsTable>) =>
+const changeEndpoint = (queries: Queries, id: number, to: Updateable<Schema['webhook_endpoints']>) =>
 	queries
 		.updateTable('webhook_endpoints')
 		.set(to)

@@ -331,7 +331,7 @@ export function explainUnheldSpeed({ kind, mode, settings }: Limiting, kbps: num
 	return kbps > computeMaxSpeedKbps({ kind }) ? 'too_fast' : null;
 }
 
-/** As `unheldSpeed`, for a limit of data that so many devices share. */
+/** As `explainUnheldSpeed`, for a limit of data that so many devices share. */
 export function explainUnheldData({ kind, mode, settings }: Limiting, access: AccessKind, devices: number) {
 	switch (mode) {
 		case 'external':

@@ -527,7 +527,7 @@ async function checkUnique(
 	const sharesSite = atSite.find(({ row, settings: { accessPoints: known = [] } }) => {
 		if (row.id === ownId) return false;
 		if (known.length === 0 || accessPoints.length === 0) return true;
-		// Of two accounts, the second may be the rightful one: see access-points.ts.
+		// Of two accounts, the second may be the rightful one: see gateways.ts.
 		if (owners.get(row.router_id) !== owners.get(routerId)) return false;
 		return known.some((point) => accessPoints.includes(point));
 	});

@@ -30,7 +30,7 @@ export function originOf(forwardedProto: string | null, host: string): string {
 
 /**
  * Pages of a device that may reach only the address that it has used: it is behind a gateway, and has paid or pays. Their
- * forms work under any name (csrf.ts).
+ * forms work under any name.
  */
 const BEHIND_GATEWAY = /^(\/[a-z]{2})?\/(splash|guest|captive-portal|s|pass|resume)(\/|$)/;
 
@@ -46,9 +46,9 @@ export function createLeadToOrigin({ origin }: Config, log: Log): (event: Reques
 	if (origin === null) return () => null;
 	const own = new URL(origin);
 	let isReplaced = false;
-	return ({ request, url, isSubRequest, isDataRequest }) => {
+	return ({ request, url, isSubRequest }) => {
 		const { method, headers } = request;
-		if (isReplaced || isSubRequest || isDataRequest || !['GET', 'HEAD'].includes(method)) return null;
+		if (isReplaced || isSubRequest || !['GET', 'HEAD'].includes(method)) return null;
 		if (!headers.get('accept')?.includes('text/html') || BEHIND_GATEWAY.test(url.pathname)) return null;
 		const isLed = url.searchParams.has(LED);
 		const isOwn = namesOf(headers, own.protocol).some(

@@ -11,7 +11,7 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 import { type Purchases, findPurchasePage, findSessionsByCode } from '#lib/server/portal/purchases.ts';
 import { type Selectable, sql } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
-import type { PaymentsTable, Schema } from '#lib/server/db/schema.ts';
+import type { Row, Schema } from '#lib/server/db/schema.ts';
 
 export type FoundPurchase = Awaited<ReturnType<typeof searchPurchases>>['data'][number];
 export type PurchaseFacts = NonNullable<Awaited<ReturnType<typeof readPurchase>>>;
@@ -193,7 +193,7 @@ export async function readPurchase(context: Help, accountId: number, sessionId: 
 }
 
 type FoundSession = Awaited<ReturnType<ReturnType<typeof selectSessionsOfOwner>['execute']>>[number];
-type FoundPayment = Selectable<PaymentsTable>;
+type FoundPayment = Row<'payments'>;
 
 /** Security: every read of a purchase begins here, so another owner's purchase is never found. */
 const selectSessionsOfOwner = (queries: Queries, accountId: number) =>

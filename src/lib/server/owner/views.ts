@@ -69,10 +69,8 @@ export const findOwnerView = ({ clock, database }: Base, signInSession: string) 
 			)
 	);
 
-export const stopOwnerViews = (
-	context: Base,
-	of: Pick<ViewOrder, 'adminId' | 'signInSession'>
-): Promise<void> => context.database.transact((trx) => stopViews(context, trx, of));
+export const stopOwnerViews = (context: Base, of: Pick<ViewOrder, 'adminId' | 'signInSession'>) =>
+	context.database.transact((trx) => stopViews(context, trx, of));
 
 async function stopViews(
 	context: Base,
@@ -84,12 +82,7 @@ async function stopViews(
 	}
 }
 
-async function endView(
-	{ audit, clock }: Pick<Base, 'audit' | 'clock'>,
-	trx: Tx,
-	id: number,
-	actor: string
-): Promise<void> {
+async function endView({ audit, clock }: Pick<Base, 'audit' | 'clock'>, trx: Tx, id: number, actor: string) {
 	const view = await first(trx.selectFrom('owner_views').selectAll().where('id', '=', id));
 	if (!view) return;
 	const endedAt = Math.min(clock.now(), view.ends_at);

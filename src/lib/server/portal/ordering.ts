@@ -3,9 +3,11 @@ import { parseMobile } from '#lib/domain/phone.ts';
 import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
-import { retryUniqueViolation } from '#lib/server/db/queries.ts';
+import { insertRow, retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
+import type { Schema } from '#lib/server/db/schema.ts';
+import type { Insertable } from 'kysely';
 import { Refused, Unavailable } from '../platform/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import {
@@ -17,7 +19,6 @@ import {
 	findRow,
 	findRowById,
 	findRowsOfNumber,
-	insertRow,
 	loadRow,
 	makeCode,
 	openToken,
@@ -92,7 +93,7 @@ export const isRefusedByApi = (error: unknown): error is Refused<string> =>
 	error instanceof Refused && !Object.hasOwn(ORDER_REASONS, error.reason);
 
 /** Completes an interrupted order if the buyer returns this soon. A later charge would surprise them. */
-const COMPLETE_WITHIN_MS = 2 * 60 * 1000;
+const COMPLETE_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Completes the purchase if it was interrupted. Waits up to `waitSeconds` for a pending payment. */
 export async function findPurchase(
@@ -211,7 +212,7 @@ function insertOrder(
 	purchases: Purchases,
 	api: ApiClient,
 	token: string,
-	values: Omit<Parameters<typeof insertRow>[1], 'token_hash'>,
+	values: Omit<Insertable<Schema['purchases']>, 'token_hash'>,
 	orderer: Orderer | null,
 	proofs: ReturnType<typeof listProofs>
 ): Promise<PurchaseRow> {
@@ -225,7 +226,7 @@ function insertOrder(
 			if (known || !(await isFirst())) return known;
 			const code =
 				values.extends_purchase_id === undefined ? makeCode(purchases, token, attempt).columns : {};
-			return insertRow(trx, { token_hash, ...values, ...columns, ...code });
+			return insertRow(trx, 'purchases', { token_hash, ...values, ...columns, ...code });
 		})
 	);
 }
@@ -276,12 +277,7 @@ async function orderSession(api: ApiClient, row: PurchaseRow): Promise<SessionBo
 }
 
 /** Starts a payment. Does nothing if one is pending or has paid for the session. */
-async function startPayment(
-	{ database, clock }: Purchases,
-	api: ApiClient,
-	row: PurchaseRow,
-	phone: string
-): Promise<void> {
+async function startPayment({ database, clock }: Purchases, api: ApiClient, row: PurchaseRow, phone: string) {
 	if (row.session_id === null) throw new Error('A purchase without a session cannot be paid');
 	// Cancelled first, so that a late approval of that session's payment is refunded.
 	if (row.replaces_session_id !== null && !(await cancelUnpaid(api, row.replaces_session_id))) {
@@ -395,12 +391,7 @@ const writeRetry = (
 	});
 
 /** Returns false if the same time can only be ordered in a new session. */
-async function tryPayment(
-	purchases: Purchases,
-	api: ApiClient,
-	row: PurchaseRow,
-	phone: string
-): Promise<boolean> {
+async function tryPayment(purchases: Purchases, api: ApiClient, row: PurchaseRow, phone: string) {
 	try {
 		// After a lost response the same key finds the payment that started.
 		await startPayment(purchases, api, row, phone).catch((error: unknown) => {
@@ -551,8 +542,6 @@ interface Order {
 
 /** "paid a moment ago" */
 const JUST_PAID_MS = 10 * MINUTE_MS;
-/** An order without a payment is completed by its page for this long (purchases.ts). */
-const COMPLETED_MS = 2 * MINUTE_MS;
 /** Longer than the time to pay. */
 const LOOK_BACK_MS = HOUR_MS;
 const MAX_TRIES = 8;
@@ -632,7 +621,7 @@ async function readEarlier(
 	});
 	if (!part?.payment) {
 		const isUnpaid = part === null ? row.session_id === null : part.session.status === 'pending_payment';
-		return isUnpaid && now - row.created_at < COMPLETED_MS ? { state: 'open', part, agoMs: 0 } : null;
+		return isUnpaid && now - row.created_at < COMPLETE_WITHIN_MS ? { state: 'open', part, agoMs: 0 } : null;
 	}
 	const { session, payment } = part;
 	if (payment.status === 'pending' || payment.status === 'expired') {

@@ -4,12 +4,12 @@ import type { RouterBody } from '#lib/server/contract/router.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
-import type { PurchasesTable } from '#lib/server/db/schema.ts';
+import type { Row } from '#lib/server/db/schema.ts';
+import { UNANSWERED_SECONDS } from '#lib/purchase/state.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
 import { NotFound } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import type { RateLimits } from '#lib/server/rate-limits.ts';
-import type { Insertable, Selectable } from 'kysely';
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { ApiClient } from './api-client.ts';
@@ -85,7 +85,12 @@ export async function readAfterWait(
 	if (waitSeconds > 0) {
 		const [newest] = await findAddedRows(purchases.database.db, row.id, 1);
 		const latest = (newest && parsePaymentIds(newest).at(-1)) ?? parsePaymentIds(row).at(-1);
-		if (latest !== undefined) await api.getPayment(latest, waitSeconds);
+		if (latest === undefined) return readView(purchases, api, token, row);
+		const soon = Math.min(waitSeconds, UNANSWERED_SECONDS);
+		const { status, operator_request: request } = await api.getPayment(latest, soon);
+		const isAnswered = request !== 'unsent' && request !== 'unanswered';
+		if (status === 'pending' && isAnswered && waitSeconds > soon)
+			await api.getPayment(latest, waitSeconds - soon);
 	}
 	return readView(purchases, api, token, row);
 }
@@ -206,11 +211,7 @@ export const deriveToken = (text: string) =>
  * has.
  * @param tokenHash SHA-256 of the purchase's token, hex
  */
-export async function readSessions(
-	purchases: Purchases,
-	api: ApiClient,
-	tokenHash: string
-): Promise<ShownSession[]> {
+export async function readSessions(purchases: Purchases, api: ApiClient, tokenHash: string) {
 	const ids = await findSessionIds(purchases, tokenHash);
 	const read = async (id: number): Promise<ShownSession[]> => {
 		try {
@@ -237,10 +238,7 @@ export async function findSessionsByCode(purchases: Purchases, typed: string): P
 }
 
 /** Finds the purchase with the page of a session. Returns null for a purchase of the API, and if the code is too old. */
-export async function findPageRow(
-	{ database: { db }, clock, secrets }: Purchases,
-	sessionId: number
-): Promise<PurchaseRow | null> {
+export async function findPageRow({ database: { db }, clock, secrets }: Purchases, sessionId: number) {
 	const own = await findRowBySession(db, sessionId);
 	const row = own?.extends_purchase_id == null ? own : await findRowById(db, own.extends_purchase_id);
 	return !row || isApiBuyer(secrets, row) || row.updated_at < clock.now() - CODE_MS ? null : row;
@@ -250,10 +248,7 @@ export async function findPageRow(
  * Finds the page of a session's purchase and its code, or returns null.
  * Security: both open the purchase, so the caller checks the person and logs it.
  */
-export async function findPurchasePage(
-	purchases: Purchases,
-	sessionId: number
-): Promise<{ token: string; code: string } | null> {
+export async function findPurchasePage(purchases: Purchases, sessionId: number) {
 	const row = await findPageRow(purchases, sessionId);
 	if (!row) return null;
 	const token = openToken(purchases, row);
@@ -324,10 +319,7 @@ async function readOrMakeCode(purchases: Purchases, token: string, row: Purchase
 }
 
 /** Finds the purchase of a typed code, without its token. Returns null if the code is too old. */
-export async function findRowByCode(
-	{ database: { db }, clock, codeKeys }: Purchases,
-	code: string
-): Promise<PurchaseRow | null> {
+export async function findRowByCode({ database: { db }, clock, codeKeys }: Purchases, code: string) {
 	const hashes = codeKeys.map(({ hash }) => hash(code));
 	return first(
 		selectRows(db)
@@ -337,10 +329,7 @@ export async function findRowByCode(
 }
 
 /** Returns null without a code (added time), and if no accepted secret opens it. */
-export function openToken(
-	{ secrets }: Purchases,
-	{ token_sealed: sealed, code_hash: hash }: PurchaseRow
-): string | null {
+export function openToken({ secrets }: Purchases, { token_sealed: sealed, code_hash: hash }: PurchaseRow) {
 	if (sealed === null || hash === null) return null;
 	try {
 		return secrets.decrypt(sealed, sealLabel(hash));
@@ -395,7 +384,7 @@ function latinDigit(character: string): string {
 	return zero === undefined ? character : String(point - zero);
 }
 
-export type PurchaseRow = Selectable<PurchasesTable>;
+export type PurchaseRow = Row<'purchases'>;
 
 const selectRows = (queries: Queries) => queries.selectFrom('purchases').selectAll();
 
@@ -403,10 +392,6 @@ const idList = z.array(z.int());
 
 /** Ids of the started payments, oldest first. */
 export const parsePaymentIds = (row: PurchaseRow): number[] => idList.parse(JSON.parse(row.payment_ids));
-
-/** @throws a unique violation when another purchase has the token or the code */
-export const insertRow = (queries: Queries, purchase: Insertable<PurchasesTable>) =>
-	queries.insertInto('purchases').values(purchase).returningAll().executeTakeFirstOrThrow();
 
 export const findRow = (queries: Queries, tokenHash: string) =>
 	first(selectRows(queries).where('token_hash', '=', tokenHash));
@@ -458,12 +443,7 @@ export async function updateRow(
 }
 
 /** Sets the session unless one is set. Returns the row afterwards. */
-export async function storeSession(
-	queries: Queries,
-	id: number,
-	sessionId: number,
-	now: number
-): Promise<PurchaseRow> {
+export async function storeSession(queries: Queries, id: number, sessionId: number, now: number) {
 	await queries
 		.updateTable('purchases')
 		.set({ session_id: sessionId, updated_at: now })
@@ -473,12 +453,7 @@ export async function storeSession(
 	return selectRows(queries).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-export async function storePayment(
-	database: Database,
-	id: number,
-	paymentId: number,
-	now: number
-): Promise<PurchaseRow> {
+export async function storePayment(database: Database, id: number, paymentId: number, now: number) {
 	return database.transact(async (trx) => {
 		const row = await selectRows(trx).where('id', '=', id).executeTakeFirstOrThrow();
 		const ids = parsePaymentIds(row);

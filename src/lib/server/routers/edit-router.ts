@@ -1,11 +1,19 @@
 import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/time.ts';
 import { endOfDay } from '#lib/domain/opening-hours.ts';
 import { type Author, accountActor } from '../audit.ts';
-import type { Tx } from '../db/database.ts';
-import { type Routers, buildBody, findChangeableRouter, findRouter, isPaused } from './routers.ts';
+import type { Queries, Tx } from '../db/database.ts';
+import {
+	FORM_ID,
+	type RouterRow,
+	type Routers,
+	buildBody,
+	findChangeableRouter,
+	findRouter,
+	isPaused
+} from './routers.ts';
 import { type FieldProblem, validationFailed, refuseFields, Refused } from '../platform/errors.ts';
 import { type RouterTexts, type StatedFields, nameAfter, readRouterFields } from './router-fields.ts';
-import * as store from './store.ts';
+import { countRows, insertRow } from '../db/queries.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { withoutHidden } from '#lib/domain/text.ts';
 import type { RouterBody } from '../contract/router.ts';
@@ -14,7 +22,7 @@ import type { Caller } from '#lib/server/accounts/accounts.ts';
 /** A router as its owner describes it. */
 export interface NamedRouter {
 	/** The stated values. Missing ones keep their value or get a default. */
-	stated: StatedFields & Pick<store.RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'>;
+	stated: StatedFields & Pick<RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'>;
 	/** For a new router without a name. */
 	fallbackName: string;
 }
@@ -34,10 +42,11 @@ function readFields(texts: RouterTexts, { maxPrice }: Routers['config'], currenc
 async function setColumns(
 	{ audit, clock }: Routers,
 	trx: Tx,
-	row: store.RouterRow,
-	{ by, note, action, to }: Author & { action: string; to: Partial<store.RouterRow> }
+	row: RouterRow,
+	{ by, note, action, to }: Author & { action: string; to: Partial<RouterRow> }
 ): Promise<void> {
-	await store.update(trx, row.id, { ...to, updated_at: clock.now() });
+	const change = { ...to, updated_at: clock.now() };
+	await trx.updateTable('routers').set(change).where('id', '=', row.id).execute();
 	const before = Object.fromEntries(Object.entries(row).filter(([name]) => name in to));
 	await audit.record(trx, {
 		...{ actor: by, action, reason: note },
@@ -61,7 +70,7 @@ export function createOwnedRouter(
 	texts: RouterTexts,
 	{ by, note }: Author,
 	formKey: string
-): Promise<store.RouterRow> {
+): Promise<RouterRow> {
 	const { audit, clock, config, database } = context;
 	const { currency, paymentMethods } = config;
 	const {
@@ -72,13 +81,13 @@ export function createOwnedRouter(
 		...others
 	} = readFields({ ssid: '', lat: '', lon: '', price: '', ...texts }, config, currency);
 	const stated = { ssid, lat, lon, price_minor, currency, ...others };
-	const externalId = store.FORM_ID + formKey;
+	const externalId = FORM_ID + formKey;
 	return database.transact(async (trx) => {
 		const added = await findAdded(trx, ownerAccountId, externalId);
 		if (added) return added;
 		const now = clock.now();
 		const disabled = { disabled_at: now, disabled_by_owner: 1 };
-		const row = await store.insert(trx, {
+		const row = await insertRow(trx, 'routers', {
 			...buildRow({ stated, fallbackName: nameAfter(others.address, ssid) }, undefined, now),
 			...disabled,
 			external_id: externalId,
@@ -91,14 +100,14 @@ export function createOwnedRouter(
 	});
 }
 
-async function findAdded(
-	trx: Tx,
-	ownerAccountId: number,
-	externalId: string
-): Promise<store.RouterRow | undefined> {
-	await store.lockOwner(trx, ownerAccountId);
-	const added = (await store.byExternalIds(trx, ownerAccountId, [externalId])).get(externalId);
-	if (added || (await store.countUnconnected(trx, ownerAccountId)) < MAX_UNCONNECTED_ROUTERS) return added;
+async function findAdded(trx: Tx, ownerAccountId: number, externalId: string) {
+	await lockOwner(trx, ownerAccountId);
+	const added = (await findByExternalIds(trx, ownerAccountId, [externalId])).get(externalId);
+	const unconnected = trx
+		.selectFrom('routers')
+		.where(({ and }) => and({ owner_account_id: ownerAccountId, responded_at: null }))
+		.where('external_id', 'like', `${FORM_ID}%`);
+	if (added || (await countRows(unconnected)) < MAX_UNCONNECTED_ROUTERS) return added;
 	const reason = `${MAX_UNCONNECTED_ROUTERS} routers of this account are not connected; connect one first`;
 	throw refuseFields({ field: 'limit', reason });
 }
@@ -197,7 +206,7 @@ export async function recordForOwner(
 	{ audit }: Pick<Routers, 'audit'>,
 	trx: Tx,
 	{ accountId, reason = '' }: PriceSetter,
-	{ router, action, before, after }: { router: store.RouterRow; action: string } & Changed
+	{ router, action, before, after }: { router: RouterRow; action: string } & Changed
 ): Promise<void> {
 	if (router.owner_account_id === accountId) return;
 	await audit.record(trx, {
@@ -238,9 +247,9 @@ export async function changePrice(
 		}
 		const { accountId, keyId, personId = accountId } = caller;
 		const now = clock.now();
-		await store.recordPrices(trx, [{ router, priceMinor, accountId: personId, keyId, now }]);
+		await recordPrices(trx, [{ router, priceMinor, accountId: personId, keyId, now }]);
 		const change = { price_minor: priceMinor, updated_at: now };
-		await store.update(trx, id, change);
+		await trx.updateTable('routers').set(change).where('id', '=', id).execute();
 		const changed = { before: { price_minor: router.price_minor }, after: { price_minor: priceMinor } };
 		await recordForOwner(context, trx, caller, { router, action: 'router.changed', ...changed });
 		return { ...router, ...change };
@@ -256,7 +265,7 @@ function checkPrice({ config: { maxPrice, currency } }: Routers, price: number):
 }
 
 /** A known router keeps the columns that an import cannot set. */
-export function buildRow(router: NamedRouter, known: store.RouterRow | undefined, now: number) {
+export function buildRow(router: NamedRouter, known: RouterRow | undefined, now: number) {
 	return {
 		name: known?.name ?? router.fallbackName,
 		address: known?.address ?? null,
@@ -274,8 +283,41 @@ export function buildRow(router: NamedRouter, known: store.RouterRow | undefined
 }
 
 /** An open network supports only sign-in at the hotspot, whatever the router had before. */
-export function chooseAccess({ stated }: NamedRouter, known: store.RouterRow | undefined) {
+export function chooseAccess({ stated }: NamedRouter, known: RouterRow | undefined) {
 	const hasNoPassword = (stated.security ?? known?.security) === 'nopass';
 	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';
 	return { access_kind: hasNoPassword ? ('portal_login' as const) : kind };
 }
+
+interface PriceChange {
+	/** As it was before. */
+	router: RouterRow;
+	priceMinor: number;
+	/** Account and API key; null for an import. */
+	accountId: number | null;
+	keyId: number | null;
+	now: number;
+}
+
+export async function recordPrices(queries: Queries, changes: readonly PriceChange[]): Promise<void> {
+	if (changes.length === 0) return;
+	const rows = changes.map(({ router, priceMinor, accountId, keyId, now }) => ({
+		...{ router_id: router.id, old_price_minor: router.price_minor, new_price_minor: priceMinor },
+		...{ currency: router.currency, account_id: accountId, api_key_id: keyId, changed_at: now }
+	}));
+	await queries.insertInto('price_changes').values(rows).execute();
+}
+
+export async function findByExternalIds(queries: Queries, owner_account_id: number, ids: readonly string[]) {
+	const own = queries.selectFrom('routers').selectAll().where('owner_account_id', '=', owner_account_id);
+	const rows = await own.where('external_id', 'in', ids).execute();
+	return new Map(rows.map((row) => [row.external_id ?? '', row]));
+}
+
+/** Lets imports of one owner take turns: two processes that start on an empty database give the demo routers the same ids. */
+export const lockOwner = (queries: Queries, accountId: number) =>
+	queries
+		.updateTable('accounts')
+		.set((row) => ({ email: row.ref('email') }))
+		.where('id', '=', accountId)
+		.execute();

@@ -10,8 +10,17 @@ import {
 	readRouterFields,
 	visible
 } from './router-fields.ts';
-import * as store from './store.ts';
-import { type NamedRouter, buildRow, chooseAccess } from './edit-router.ts';
+import type { Insertable } from 'kysely';
+import {
+	type NamedRouter,
+	buildRow,
+	chooseAccess,
+	findByExternalIds,
+	lockOwner,
+	recordPrices
+} from './edit-router.ts';
+import type { RouterRow } from './routers.ts';
+import type { Schema } from '../db/schema.ts';
 import { type Offers, findUnheldOffer } from '../offers.ts';
 import type { Base } from '../base.ts';
 import type { Tx } from '../db/database.ts';
@@ -234,7 +243,7 @@ export async function importRouters(
 	finish?: (trx: Tx, result: ImportResult) => Promise<void>
 ): Promise<ImportResult> {
 	return context.database.transact(async (trx) => {
-		await store.lockOwner(trx, ownerAccountId);
+		await lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
 		for (let start = 0; start < routers.length; start += CHUNK_ROWS) {
 			await importChunk(context, trx, ownerAccountId, routers.slice(start, start + CHUNK_ROWS), result);
@@ -253,9 +262,9 @@ async function importChunk(
 	result: ImportResult
 ): Promise<void> {
 	const ids = routers.map(({ externalId }) => externalId);
-	const known = await store.byExternalIds(trx, owner_account_id, ids);
-	const rows: store.NewRouter[] = [];
-	const prices: store.PriceChange[] = [];
+	const known = await findByExternalIds(trx, owner_account_id, ids);
+	const rows: Insertable<Schema['routers']>[] = [];
+	const prices: Parameters<typeof recordPrices>[1][number][] = [];
 	const problems: FieldProblem[] = [];
 	const now = clock.now();
 	for (const router of routers) {
@@ -272,20 +281,34 @@ async function importChunk(
 		rows.push({ ...buildRow(router, row, now), external_id, owner_account_id, payment_methods });
 	}
 	if (problems.length > 0) throw refuseFields(...problems);
-	if (rows.length > 0) await store.upsertImported(trx, rows);
-	await store.recordPrices(trx, prices);
+	await recordPrices(trx, prices);
+	if (rows.length === 0) return;
+	await trx
+		.insertInto('routers')
+		.values(rows)
+		.onConflict((conflict) =>
+			conflict
+				.columns(['owner_account_id', 'external_id'])
+				.doUpdateSet((row) =>
+					Object.fromEntries(
+						[...STATED_COLUMNS, 'updated_at' as const].map((name) => [name, row.ref(`excluded.${name}`)])
+					)
+				)
+		)
+		.execute();
 }
 
-const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
-	store.STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
+/** The columns that an import can change. */
+const STATED_COLUMNS = [
+	...(['name', 'address', 'ssid', 'hidden', 'security', 'access_kind', 'lat', 'lon'] as const),
+	...(['price_minor', 'currency', 'status'] as const)
+];
+
+const differs = (known: RouterRow, { stated }: ImportedRouter): boolean =>
+	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
 /** Lists what the offers of a known router forbid. */
-async function offerProblems(
-	trx: Tx,
-	known: store.RouterRow,
-	router: ImportedRouter,
-	offers: Offers
-): Promise<FieldProblem[]> {
+async function offerProblems(trx: Tx, known: RouterRow, router: ImportedRouter, offers: Offers) {
 	const problems: FieldProblem[] = [];
 	const report = (field: ImportField | 'currency', reason: string) => problems.push({ field, reason });
 	const access = chooseAccess(router, known);

@@ -7,7 +7,7 @@ import type { OfferBody } from '../contract/offer.ts';
 import type { Base } from '../base.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Queries } from '../db/database.ts';
-import type { RouterRow } from './store.ts';
+import type { Row } from '../db/schema.ts';
 
 /** An offer as the column `routers.offers` holds it, in a JSON array in the order of sale. null sets no limit. */
 export interface Offer extends Record<Limit, number | null>, SaleHours {
@@ -59,7 +59,7 @@ export const parseOffers = (text: string): readonly Offer[] =>
 	(JSON.parse(text) as Offer[]).map((offer) => ({ ...NO_LIMITS, ...offer }));
 
 /** Parsed lists are cached: routers of one owner often have the same. */
-function readOfferList({ offerLists }: OffersContext, { offers: text, currency }: RouterRow): OfferList {
+function readOfferList({ offerLists }: OffersContext, { offers: text, currency }: Row<'routers'>): OfferList {
 	const known = offerLists.get(text);
 	if (known?.currency === currency) return known;
 	const all = parseOffers(text);
@@ -78,7 +78,7 @@ function showOffers(active: readonly Offer[], currency: string, missing: number)
 	return { missing, listed, bodies: listed.map(({ body }) => body) };
 }
 
-export const readOffers = (context: OffersContext, row: RouterRow): readonly Offer[] =>
+export const readOffers = (context: OffersContext, row: Row<'routers'>): readonly Offer[] =>
 	readOfferList(context, row).all;
 
 /** Returns the amounts of each offered method. */
@@ -93,10 +93,10 @@ export const isPayable = (
 	amountMinor: number
 ): boolean => listAmountRules(context, methods).some((rule) => chargeable(amountMinor, rule));
 
-/** @param rules of the router's payment methods, from `rulesOf` */
+/** @param rules of the router's payment methods, from `listAmountRules` */
 export function listOffers(
 	context: OffersContext,
-	row: RouterRow,
+	row: Row<'routers'>,
 	rules: readonly AmountRule[]
 ): ListedOffers {
 	const list = readOfferList(context, row);
@@ -134,11 +134,7 @@ interface OfferChange {
 }
 
 /** Sets the offers and records the list with the account that set it. */
-export async function saveOffers(
-	queries: Queries,
-	{ id }: RouterRow,
-	change: OfferChange
-): Promise<RouterRow> {
+export async function saveOffers(queries: Queries, { id }: Row<'routers'>, change: OfferChange) {
 	const list = { offers: change.offers, hourly: change.hourly ? 1 : 0 };
 	await queries
 		.insertInto('offer_changes')

@@ -3,7 +3,7 @@ import { currencyExponent, describeFault, readAmount, toMajor } from '#lib/domai
 import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
 import { parseHours } from '#lib/domain/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
-import type { RouterRow } from './store.ts';
+import type { Row } from '../db/schema.ts';
 
 /** The fields that files can have. */
 export const ROUTER_FIELDS = [
@@ -25,7 +25,7 @@ type RouterField = (typeof ROUTER_FIELDS)[number] | 'opening_hours';
 export type RouterTexts = Partial<Record<RouterField, string>>;
 
 export type StatedFields = Partial<
-	Pick<RouterRow, Exclude<RouterField, 'price'> | 'price_minor' | 'max_duration'>
+	Pick<Row<'routers'>, Exclude<RouterField, 'price'> | 'price_minor' | 'max_duration'>
 >;
 
 export interface PriceRules {
@@ -63,12 +63,7 @@ const AS_TYPED: readonly RouterField[] = ['ssid', 'name', 'address'];
  * Reads the given fields. Continues after a wrong field, so that one pass reports all of them.
  * @param note receives corrections
  */
-export function readRouterFields(
-	texts: RouterTexts,
-	rules: PriceRules,
-	report: Report,
-	note: Report
-): StatedFields {
+export function readRouterFields(texts: RouterTexts, rules: PriceRules, report: Report, note: Report) {
 	const readers: Record<RouterField, (text: string, fail: Fail) => string | number | null | undefined> = {
 		name: (text, fail) =>
 			readShown(text, 'name', fail, (line) => cut(line, MAX_NAME_CHARACTERS, 'name', note)),
@@ -108,12 +103,7 @@ export function cut(text: string, limit: number, field: RouterField, note: Repor
 	return characters.slice(0, limit).join('').trimEnd();
 }
 
-function readShown<Value>(
-	text: string,
-	what: string,
-	fail: Fail,
-	read: (line: string) => Value
-): Value | undefined {
+function readShown<Value>(text: string, what: string, fail: Fail, read: (line: string) => Value) {
 	const line = readLine(text);
 	const hidden = hiddenCharacter(line);
 	return hidden === null
@@ -170,12 +160,7 @@ export function readPrice(text: string, { currency, maxPrice }: PriceRules): num
 }
 
 /** An empty text states nothing. */
-function readWord<Word extends string>(
-	text: string,
-	what: string,
-	words: readonly Word[],
-	fail: Fail
-): Word | undefined {
+function readWord<Word extends string>(text: string, what: string, words: readonly Word[], fail: Fail) {
 	if (text === '') return undefined;
 	const word = words.find((known) => known === text.toLowerCase());
 	return word ?? fail(`unknown ${what} "${text}" (use ${words.join(' or ')})`);

@@ -2,8 +2,7 @@ import type { Database, NearRouter, NearSearch, Queries, Tx } from '../db/databa
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { Branding } from '../branding.ts';
 import { type OffersContext, listAmountRules, listOffers } from './offers.ts';
-import * as store from './store.ts';
-import type { RouterRow } from './store.ts';
+import type { Row } from '../db/schema.ts';
 import { type AccessKind, hasNetworkPassword } from '#lib/domain/wifi.ts';
 import { nextOpen } from '#lib/domain/opening-hours.ts';
 import type { RouterBody } from '../contract/router.ts';
@@ -12,11 +11,14 @@ import { z } from 'zod';
 import { isAnyAmount } from '#lib/domain/payment-methods.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { isoTime } from '../platform/clock.ts';
-import { cutPage } from '../db/queries.ts';
+import { cutPage, exists, findById } from '../db/queries.ts';
 import { boxesAround, byDistance, distanceMetres } from '#lib/domain/geo.ts';
 import { NotFound, Forbidden } from '#lib/server/platform/errors.ts';
 
-export type { RouterRow } from './store.ts';
+export type RouterRow = Row<'routers'>;
+
+/** Begins the external id of routers from the owner pages. The key of their form follows. */
+export const FORM_ID = 'form:';
 
 export interface Routers extends OffersContext {
 	branding: Branding;
@@ -69,11 +71,7 @@ export const offlineReason = (row: RouterRow, config: Mode & Zone, now: number):
 		? 'access_unverified'
 		: closedReason(row, config, now);
 
-function closedReason(
-	row: RouterRow,
-	zone: Zone,
-	now: number
-): Exclude<OfflineReason, 'access_unverified'> | null {
+function closedReason(row: RouterRow, zone: Zone, now: number) {
 	if (!isOpen(row, zone, now)) return 'closed';
 	if (isUnresponsive(row)) return 'gateway_unresponsive';
 	return lacksNetworkPassword(row, row.access_kind) ? 'network_password_missing' : null;
@@ -201,11 +199,11 @@ const noRouter = () => new NotFound('router_not_found', 'There is no router with
 
 /** Returns the owner's own id of an imported router; null for a router from the owner pages. */
 export const findImportedId = ({ external_id: id }: Pick<RouterRow, 'external_id'>): string | null =>
-	id?.startsWith(store.FORM_ID) ? null : id;
+	id?.startsWith(FORM_ID) ? null : id;
 
 /** @throws Refused `router_not_found` */
 export async function findRouter(queries: Queries, id: number): Promise<RouterRow> {
-	const row = await store.find(queries, id);
+	const row = await findById(queries, 'routers', id);
 	if (!row) throw noRouter();
 	return row;
 }
@@ -244,11 +242,12 @@ async function findReadableRouter(
 	id: number
 ): Promise<RouterRow> {
 	const row = await findRouter(queries, id);
+	const orders = queries.selectFrom('sessions').select('id').where('account_id', '=', accountId);
 	const isShown =
 		row.disabled_at === null ||
 		row.owner_account_id === accountId ||
 		plan === 'portal' ||
-		(await store.hasOrdered(queries, accountId, id));
+		(await exists(orders.where('router_id', '=', id)));
 	if (!isShown) throw noRouter();
 	return row;
 }
@@ -274,12 +273,9 @@ export async function listNearbyRouters(
 }
 
 /** Returns when closed routers open automatically, by id. Others are missing. */
-export async function findOpeningTimes(
-	{ database, config, clock }: Routers,
-	ids: readonly number[]
-): Promise<Map<number, number>> {
+export async function findOpeningTimes({ database, config, clock }: Routers, ids: readonly number[]) {
 	const now = clock.now();
-	const rows = await store.byIds(database.db, ids);
+	const rows = await findByIds(database.db, ids);
 	return new Map(
 		rows.flatMap((row) => {
 			const at = opensAt(row, config, now);
@@ -312,17 +308,17 @@ export async function searchRouters(
 
 /** Each query reads one range of an index, or the matches of the words. */
 export async function findRouters(
-	database: Pick<Database, 'db' | 'hasWords'>,
+	{ db, hasWords }: Pick<Database, 'db' | 'hasWords'>,
 	{ ownerAccountId, name, ids = [] }: RouterSearch,
 	afterId: number,
 	limit: number
 ): Promise<RouterRow[]> {
-	const { db } = database;
-	if (ownerAccountId !== undefined) return store.ofOwner(db, ownerAccountId, afterId, limit);
-	if (name === undefined) return store.listRouterRows(db, afterId, limit);
+	const page = db.selectFrom('routers').selectAll().where('id', '>', afterId).orderBy('id').limit(limit);
+	if (ownerAccountId !== undefined) return page.where('owner_account_id', '=', ownerAccountId).execute();
+	if (name === undefined) return page.execute();
 	const words = splitWords(name);
-	const named = words.length === 0 ? [] : await store.pageWithWords(database, words, afterId, limit);
-	const others = (await store.byIds(db, ids)).filter(({ id }) => id > afterId);
+	const named = words.length === 0 ? [] : await page.where(hasWords(words)).execute();
+	const others = (await findByIds(db, ids)).filter(({ id }) => id > afterId);
 	const found = new Map([...named, ...others].map((row) => [row.id, row]));
 	return [...found.values()].sort((one, other) => one.id - other.id).slice(0, limit);
 }
@@ -352,7 +348,7 @@ export function listOwnedRouters(
 }
 
 export async function findRouterOrThrow(queries: Queries, id: number): Promise<RouterRow> {
-	const row = await store.find(queries, id);
+	const row = await findById(queries, 'routers', id);
 	if (!row) throw new Error(`Router ${id} is gone`);
 	return row;
 }
@@ -381,19 +377,33 @@ export async function findNamedRouters(
 ): Promise<NearRouter[]> {
 	const words = splitWords(name);
 	if (words.length === 0) return [];
-	const named = await store.withWords(database, words, boxesAround(centre, radiusMetres), MAX_NAMED);
+	const named = await database.db
+		.selectFrom('routers')
+		.select(['id', 'lat', 'lon'])
+		.where(database.hasWords(words))
+		.where('disabled_at', 'is', null)
+		.where(({ and, between, or }) =>
+			or(
+				boxesAround(centre, radiusMetres).map(({ minLat, maxLat, minLon, maxLon }) =>
+					and([between('lat', minLat, maxLat), between('lon', minLon, maxLon)])
+				)
+			)
+		)
+		.limit(MAX_NAMED)
+		.execute();
 	const distances = new Map(named.map(({ id, ...position }) => [id, distanceMetres(centre, position)]));
 	const nearest = [...distances]
 		.map(([id, distance]) => ({ id, distance }))
 		.filter((one) => one.distance <= radiusMetres && (!after || byDistance(one, after) > 0))
 		.sort(byDistance)
 		.slice(0, limit);
-	const rows = await store.byIds(
-		database.db,
-		nearest.map(({ id }) => id)
-	);
+	const ids = nearest.map(({ id }) => id);
+	const rows = await findByIds(database.db, ids);
 	return rows.map((row) => ({ ...row, distance: distances.get(row.id) ?? 0 })).sort(byDistance);
 }
+
+const findByIds = (queries: Queries, ids: readonly number[]) =>
+	ids.length === 0 ? [] : queries.selectFrom('routers').selectAll().where('id', 'in', ids).execute();
 
 const networkPasswordContext = (id: number) => `router-network-password:${id}`;
 
@@ -417,7 +427,7 @@ export async function setRouterAccess(
 		networkPassword === null ? null : secrets.encrypt(networkPassword, networkPasswordContext(id));
 	const { access_kind, max_devices, security } = access;
 	const to = { access_kind, max_devices, security, network_password_sealed, updated_at: clock.now() };
-	await store.update(trx, id, to);
+	await trx.updateTable('routers').set(to).where('id', '=', id).execute();
 }
 
 /** Returns whether buyers may rely on this gateway alone: others of its router cannot connect devices there. */
@@ -426,13 +436,22 @@ export async function isGatewayVerified(
 	{ routerId, seenAt }: { routerId: number; seenAt: number | null }
 ): Promise<boolean> {
 	if (seenAt !== null) return true;
-	const row = await store.find(database.db, routerId);
+	const row = await findById(database.db, 'routers', routerId);
 	return row !== undefined && !isUnverified({ ...row, responded_at: null }, config);
 }
 
 /** Lists open routers without a gateway that has responded, and without a confirmed access. */
 export function listUnverifiedRouters({ database }: Routers, limit: number) {
-	return store.unverified(database.db, limit);
+	return database.db
+		.selectFrom('routers')
+		.select(['id', 'name'])
+		.where(({ and }) =>
+			and({ status: 'online', disabled_at: null, responded_at: null, access_confirmed_at: null })
+		)
+		.where('access_kind', '<>', 'shared_password')
+		.orderBy('id')
+		.limit(limit)
+		.execute();
 }
 
 /** Returns the active offers in the order of sale. */

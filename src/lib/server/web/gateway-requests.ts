@@ -58,7 +58,7 @@ export async function authenticateGateway(
 
 /**
  * openNDS' `authmon` fetches the devices to authorize: version 10 with a query, version 9 with a form.
- * Requests are not authenticated (see gateways/opennds/authmon.ts). A rate limit would let a customer block
+ * Requests are not authenticated (see gateways/opennds.ts). A rate limit would let a customer block
  * the router, so requests are answered in batches.
  */
 

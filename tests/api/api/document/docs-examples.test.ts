@@ -9,7 +9,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventExample } from '../../../../src/lib/server/contract/examples.ts';
+import { eventExample } from '#lib/server/contract/examples.ts';
 import { asJson, at } from '../../../support/api/document.ts';
 import { page, type Html } from '../../../support/pages/pages.ts';
 import { freePort } from '../../../support/server/ports.ts';
@@ -137,16 +137,6 @@ describe('a first purchase', () => {
 			expect(refused.stdout + refused.stderr).toContain('validation_failed');
 		}
 	);
-
-	it('in TypeScript prints the reason when the payer declines', async () => {
-		const { server, newKey } = fixture();
-		const { key } = await newKey();
-		const text = codeOf(await page(server.url, '/docs/quickstart'), 'first-purchase.ts');
-		const { code, stderr } = await typescript(text.replace('+256772123456', '+256772123001'), key);
-		expect(code).toBe(1);
-		expect(stderr).toMatch(/Error: \S+/);
-		expect(stderr).not.toContain('SyntaxError');
-	});
 
 	it.skipIf(hasNoCurl)('with curl, call by call, ends with a password', async () => {
 		const { server, newKey } = fixture();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDocument } from '../../../../src/lib/server/api/document.ts';
+import { formatDocument } from '#lib/server/api/document.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
 
 describe('GET /openapi.json', () => {

@@ -62,14 +62,5 @@ export function useDocumentation(env: Record<string, string>) {
 		);
 	}
 
-	return {
-		server: () => server,
-		document: () => document,
-		pages,
-		pathOf,
-		names,
-		codes,
-		get,
-		operations
-	};
+	return { server: () => server, document: () => document, pages, pathOf, names, codes, get, operations };
 }

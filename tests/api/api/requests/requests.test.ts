@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { PROBLEMS } from '../../../../src/lib/server/contract/problems.ts';
+import { PROBLEMS } from '#lib/server/contract/problems.ts';
 import { ROUTES } from '../../../support/api/routes.ts';
 import { orderOf } from '../../../support/api/api.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
@@ -97,13 +97,8 @@ describe('which error wins', () => {
 describe('paths and methods', () => {
 	it('404 route_not_found for a path that is not there', async () => {
 		for (const path of [
-			'/v1',
-			'/v1/',
-			'/v1/nothing',
-			'/v1/payments/1',
-			'/v1/owner',
-			'/v1/owner/routers/1',
-			'/v1/routers%2F1'
+			...['/v1', '/v1/', '/v1/nothing', '/v1/payments/1', '/v1/owner', '/v1/owner/routers/1'],
+			...['/v1/routers%2F1']
 		]) {
 			const { headers } = await fixture().api.send('GET', path);
 			expect(headers.get('allow'), path).toBeNull();

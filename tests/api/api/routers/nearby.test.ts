@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sequence } from '../../../support/random.ts';
-import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
+import { BOTH_DATABASES, useFixture } from '../../../support/server/fixture.ts';
 
 interface Place {
 	id: number;
@@ -71,7 +71,7 @@ function metres(a: Omit<Place, 'id'>, b: Omit<Place, 'id'>): number {
 	return 2 * earthRadiusMetres * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let places: Place[];
 

@@ -91,12 +91,7 @@ describe('Airtel', () => {
 	const use = useOperated('airtel', 'sqlite');
 
 	it('a request that Airtel does not find for four minutes and then accepts buys the time', async () => {
-		const { payment } = await use.pay({
-			submit: 'drop_after',
-			afterMs: 0,
-			callbacks: [],
-			notFoundReads: 4
-		});
+		const { payment } = await use.pay({ submit: 'drop_after', afterMs: 0, callbacks: [], notFoundReads: 4 });
 		for (let step = 0; step < 4; step += 1) {
 			await use.operated().advance(minute);
 			expect((await use.find(payment)).status).not.toBe('failed');
@@ -105,12 +100,7 @@ describe('Airtel', () => {
 	});
 
 	it('a request that it finds after it was given up is still credited', async () => {
-		const { payment } = await use.pay({
-			submit: 'drop_after',
-			afterMs: 0,
-			callbacks: [],
-			notFoundReads: 99
-		});
+		const { payment } = await use.pay({ submit: 'drop_after', afterMs: 0, callbacks: [], notFoundReads: 99 });
 		await use.until(payment, 'failed', minute);
 		const held = await use.held(payment);
 		held.script = { ...held.script, notFoundReads: 0 };

@@ -63,11 +63,7 @@ it('an account has at most twenty active keys; one that was revoked makes room',
 	expect((await create()).stdout.trim()).toMatch(KEY);
 	const id = await sql.count("select id from accounts where email = 'many@cli.example'");
 	for (let key = 2; key <= 20; key += 1) await insertKey(sql, { accountId: id });
-	expect(await create()).toEqual({
-		code: 1,
-		stdout: '',
-		stderr: expect.stringContaining('20 active keys')
-	});
+	expect(await create()).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('20 active keys') });
 	await sql.run('update api_keys set revoked_at = 1 where id = (select max(id) from api_keys)');
 	expect((await create()).stdout.trim()).toMatch(KEY);
 });

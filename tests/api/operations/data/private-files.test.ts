@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
-import { closeToOthers } from '../../../../src/lib/server/platform/private-files.ts';
+import { closeToOthers } from '#lib/server/platform/private-files.ts';
 import { startServer } from '../../../support/server/server.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-modes-'));

@@ -1,8 +1,8 @@
 /** Secrets and full phone numbers are planted wherever they may pass, and then looked for in what the server writes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../../../src/lib/server/developer/api-keys.ts';
-import { wifiPassword } from '../../../../src/lib/server/platform/secrets.ts';
-import { createWebhookSecret } from '../../../../src/lib/server/developer/webhook-delivery.ts';
+import { generateKey } from '#lib/server/developer/api-keys.ts';
+import { wifiPassword } from '#lib/server/platform/secrets.ts';
+import { createWebhookSecret } from '#lib/server/developer/webhook-delivery.ts';
 import { createApi, numberEnding, orderOf } from '../../../support/api/api.ts';
 import { signInAs } from '../../../support/pages/browsing.ts';
 import { startReceiver, type Receiver } from '../../../support/api/receiver.ts';
@@ -87,8 +87,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		const viaPage = numberEnding('003');
 		numbers.push(viaPage);
-		const page = await fetch(`${server.url}/r/3`, {
-			method: 'POST',
+		const page = await fetch(`${server.url}/r/3`, { method: 'POST',
 			redirect: 'manual',
 			headers: { origin: server.url, 'content-type': 'application/x-www-form-urlencoded' },
 			body: new URLSearchParams({ phone: viaPage, duration: '1h', payment_method: 'mobile_money' })

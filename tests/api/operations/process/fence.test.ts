@@ -3,14 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { openDatabase, type Database, type Tx } from '../../../../src/lib/server/db/database.ts';
-import {
-	type FencedDatabase,
-	type Jobs,
-	createJobs,
-	fenceHandlers
-} from '../../../../src/lib/server/jobs.ts';
-import { createLog } from '../../../../src/lib/server/platform/log.ts';
+import { openDatabase, type Database, type Tx } from '#lib/server/db/database.ts';
+import { type FencedDatabase, type Jobs, createJobs, fenceHandlers } from '#lib/server/jobs.ts';
+import { createLog } from '#lib/server/platform/log.ts';
 import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../../src/lib/server/db/database.ts';
-import { createLog } from '../../../../src/lib/server/platform/log.ts';
+import { openDatabase } from '#lib/server/db/database.ts';
+import { createLog } from '#lib/server/platform/log.ts';
 import {
 	openRequestLog,
 	noteCall,

@@ -41,7 +41,7 @@ export async function apiDefaults(app: App) {
 		...config.centre,
 		radius: RADIUS,
 		duration: DURATION,
-		/** A number that pays (operators/sandbox/scenarios.ts); the page varies its last digits but three. */
+		/** A number that pays (billing/operators/sandbox.ts); the page varies its last digits but three. */
 		phone: `${example?.number.slice(0, -3) ?? ''}456`,
 		router: found && {
 			id: found.router.id,

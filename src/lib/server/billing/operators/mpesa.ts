@@ -1,3 +1,4 @@
+/** M-Pesa by Safaricom's Daraja API. Its id is `daraja`, because other operators of M-Pesa have other APIs. */
 import { z } from 'zod';
 import { readAmountWith, toMajor } from '#lib/domain/money.ts';
 import type { AmountRule } from '#lib/domain/payment-methods.ts';
@@ -230,11 +231,7 @@ const isYoung = ({ clock }: MpesaContext, { submittedAt }: AttemptReference): bo
 	submittedAt !== null && clock.now() - submittedAt < UNHEARD_MS;
 
 /** A push was sent again although Daraja had queued the first one, and the payer approved that one. */
-async function readOther(
-	context: MpesaContext,
-	claim: CallbackClaim,
-	own: StatusOutcome
-): Promise<StatusOutcome> {
+async function readOther(context: MpesaContext, claim: CallbackClaim, own: StatusOutcome) {
 	const { operatorReference, providerReference, amountMinor, currency } = claim;
 	if (operatorReference === null) return own;
 	const other = await readPush(context, operatorReference);

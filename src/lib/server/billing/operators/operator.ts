@@ -8,7 +8,7 @@ import type { Log } from '#lib/server/platform/log.ts';
 import type { PaymentBody } from '../../contract/payment.ts';
 
 /**
- * Interface of a mobile-money operator. An adapter translates the operator's protocol; payments/ decides
+ * Interface of a mobile-money operator. An adapter translates the operator's protocol; billing/ decides
  * about money. Network failures are outcomes, never exceptions: `uncertain` on submit (the request may have
  * arrived), `unavailable` on a read (nothing is known).
  */
@@ -180,7 +180,7 @@ export interface StatementColumns {
 	status: { names: readonly string[]; settled: readonly string[] } | null;
 }
 
-/** Defines a mobile-money operator. Each operator's folder exports one, and configure.ts lists it. */
+/** Defines a mobile-money operator. Each operator's file exports one, and registry.ts lists it. */
 export interface OperatorDefinition<Values = never> {
 	/** Stored with payments and part of callback addresses, e.g. `mtn`: never change it. */
 	readonly id: string;

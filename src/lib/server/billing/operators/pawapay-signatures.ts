@@ -106,10 +106,7 @@ export function signedHeaders(request: {
 }
 
 /** Verifies body digest, signature, key and expiry; the signature must cover REQUIRED. Never throws. */
-export async function isSigned(
-	request: SignedRequest,
-	keyById: (id: string) => Promise<KeyObject | null>
-): Promise<boolean> {
+export async function isSigned(request: SignedRequest, keyById: (id: string) => Promise<KeyObject | null>) {
 	try {
 		if (!bodyMatches(request.headers['content-digest'] ?? '', request.body)) return false;
 		const inputs = [...parseDictionary(request.headers['signature-input'] ?? '')].slice(0, MAX_SIGNATURES);

@@ -128,14 +128,11 @@ function guarded(adapter: OperatorAdapter, { jobs, log, metrics }: Guards): Oper
 	};
 }
 
-/** To add an operator, create a folder with its definition and add it here. */
+/** To add an operator, add its definition here. */
 const INSTALLED: readonly OperatorDefinition[] = [mtn, mpesa, airtel, pawapay];
 
 /** Configures each operator that has a variable set, in the order of INSTALLED. Problems are sentences. */
-export function configureOperators(
-	env: Record<string, string | undefined>,
-	installation: Installation
-): { operators: ConfiguredOperator[]; problems: string[] } {
+export function configureOperators(env: Record<string, string | undefined>, installation: Installation) {
 	const operators: ConfiguredOperator[] = [];
 	const problems: string[] = [];
 	const isHidden = installation.mode === 'live' && !installation.callbackUrl.startsWith('https:');

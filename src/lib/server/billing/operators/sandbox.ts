@@ -1,8 +1,7 @@
-import type { Selectable } from 'kysely';
 import { ANY_AMOUNT } from '#lib/domain/payment-methods.ts';
 import type { Base } from '../../base.ts';
 import type { Database } from '../../db/database.ts';
-import type { SandboxChargesTable, SandboxRefundsTable } from '../../db/schema.ts';
+import type { Row } from '../../db/schema.ts';
 import { NO_HINT, unavailable } from './client.ts';
 import type {
 	AttemptReference,
@@ -232,8 +231,8 @@ const scenarioFor = (phone: string): Scenario =>
 
 /** The sandbox's records outlive the process, like a real operator's. */
 
-type Charge = Selectable<SandboxChargesTable>;
-type Refund = Selectable<SandboxRefundsTable>;
+type Charge = Row<'sandbox_charges'>;
+type Refund = Row<'sandbox_refunds'>;
 
 const findCharge = (database: Database, reference: string): Promise<Charge | undefined> =>
 	database.db.selectFrom('sandbox_charges').selectAll().where('reference', '=', reference).executeTakeFirst();

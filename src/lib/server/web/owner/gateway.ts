@@ -215,7 +215,7 @@ const readOwnInput = (field: Fields): OwnInput =>
 
 const example = (text: string) => ({ example: apart(text) });
 
-/** By the field of the service, see settings/gateway-input.ts. Its reasons may name gateways of others. */
+/** By the field of the service, see gateways/settings.ts. Its reasons may name gateways of others. */
 const ERRORS: Record<string, [field: keyof OwnInput, text: () => string]> = {
 	'login-host': ['loginHost', () => m.owner_gateway_bad_host(example('192.168.1.1'))],
 	api: ['api', () => `${m.owner_gateway_bad_api()} ${m.owner_gateway_bad_port()}`],

@@ -14,6 +14,7 @@ import * as m from '#lib/i18n/messages.js';
 import { type Fields, noteOf, readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import { type OwnerVisitor, authorOf, ownerForm } from './owner.ts';
+import { findSessionUses } from '#lib/server/owner/usage.ts';
 import { sessionUse } from './figures.ts';
 import type { OwnerUserBody } from '#lib/server/contract/owner.ts';
 import { endsByItself } from '#lib/domain/wifi.ts';
@@ -588,11 +589,12 @@ interface CustomerLine {
 }
 
 /** Lists customers by the time that they have left. */
-export async function describeUsers(
-	{ usage, clock, config }: App,
-	users: readonly OwnerUserBody[]
-): Promise<CustomerLine[]> {
-	const uses = await usage.ofSessions(users.map((user) => user.session_id));
+export async function describeUsers(app: App, users: readonly OwnerUserBody[]): Promise<CustomerLine[]> {
+	const { clock, config } = app;
+	const uses = await findSessionUses(
+		app,
+		users.map((user) => user.session_id)
+	);
 	return users.map((user) => {
 		const isActive = user.group === 'active';
 		const when = { now: clock.now(), timeZone: config.reportTimezone };

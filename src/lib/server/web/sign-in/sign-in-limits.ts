@@ -62,12 +62,7 @@ export const tooManyMails = async (event: RequestEvent, email: string) =>
 	(await tooOften(event, 'sign-in-mail', { email })) ??
 	take(event, `sign-in-mail:email:${sha256(normaliseEmail(email))}`, MAILS, { email });
 
-async function take<Entry extends object>(
-	event: RequestEvent,
-	subject: string,
-	limit: number,
-	entry: Entry
-): Promise<Refusal<Entry> | null> {
+async function take<Entry extends object>(event: RequestEvent, subject: string, limit: number, entry: Entry) {
 	const { admitted, resetMs } = await event.locals.app.rateLimits.take(subject, limit);
 	return admitted ? null : wait(event, resetMs, entry);
 }
@@ -88,11 +83,7 @@ export const takeAttemptBack = (event: RequestEvent, email: string): Promise<voi
 	event.locals.app.signIn.attempts.takeBack(attemptOf(event, email));
 
 /** Takes the count back. The browser is known from now on. */
-export async function attemptSucceeded(
-	event: RequestEvent,
-	email: string,
-	step?: Attempt['step']
-): Promise<void> {
+export async function attemptSucceeded(event: RequestEvent, email: string, step?: Attempt['step']) {
 	const token = await event.locals.app.signIn.attempts.succeeded(attemptOf(event, email, step));
 	event.cookies.set(tokenCookie(event), token, {
 		path: '/',

@@ -4,7 +4,7 @@ import { isEmail } from '#lib/domain/email.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
-import type { Account } from '../../accounts/accounts.ts';
+import { type Account, findAccountByEmail } from '../../accounts/accounts.ts';
 import { findGuessProblem } from '../../authentication/guessable.ts';
 import {
 	type Auth,
@@ -18,7 +18,6 @@ import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/client-address.ts';
 import { unsentForm } from './unsent-form.ts';
 import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
-import { findAccountByEmail } from '../../accounts/accounts.ts';
 import { stopOwnerViews } from '../../owner/views.ts';
 
 export interface Visitor {
@@ -256,10 +255,7 @@ export async function signOut(event: RequestEvent, next: string): Promise<never>
 	redirect(303, next);
 }
 
-export async function endOtherSessions(
-	event: RequestEvent,
-	{ userId, sessionId, account }: Visitor
-): Promise<void> {
+export async function endOtherSessions(event: RequestEvent, { userId, sessionId, account }: Visitor) {
 	const { internalAdapter } = await (await authOf(event)).$context;
 	const others = (await internalAdapter.listSessions(userId)).filter(({ id }) => id !== sessionId);
 	for (const { token } of others) await internalAdapter.deleteSession(token);

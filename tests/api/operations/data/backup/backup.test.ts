@@ -45,8 +45,7 @@ function booksUntil(
 	isKnown: (payment: Simulator['books']['payments'][number]) => boolean
 ) {
 	const payments = simulator.books.payments.filter(isKnown);
-	return {
-		...simulator,
+	return { ...simulator,
 		books: Object.create(simulator.books, { payments: { value: payments } })
 	} as Simulator;
 }
@@ -68,8 +67,7 @@ describe.each(BOTH_DATABASES)('a backup of %s taken while buyers buy', (kind) =>
 	beforeAll(async () => {
 		file = path.join(folder, `under-load-${kind}`);
 		simulator = await startSimulator(mtn.protocol());
-		env = {
-			...simulator.environment,
+		env = { ...simulator.environment,
 			PAYMENT_METHODS: mtn.method,
 			AIRTILL_SECRET: SECRET,
 			PAYER_PROMPTS: '1000'
@@ -106,8 +104,7 @@ describe.each(BOTH_DATABASES)('a backup of %s taken while buyers buy', (kind) =>
 	});
 
 	it('needs no setting but that of the database', async () => {
-		const wrong = {
-			...{ PORT: 'x', CURRENCY: 'ugx', SMTP_URL: 'mail', BASEMAP: '/nowhere.pmtiles', AIRTILL_MODE: 'live' },
+		const wrong = { ...{ PORT: 'x', CURRENCY: 'ugx', SMTP_URL: 'mail', BASEMAP: '/nowhere.pmtiles', AIRTILL_MODE: 'live' },
 			...{ AIRTILL_SECRET: 'short', CALLBACK_ADDRESSES: '?', PAYMENT_METHODS: '-', MTN_BASE_URL: 'mtn' }
 		};
 		const again = path.join(folder, `again-${kind}`);
@@ -127,8 +124,7 @@ describe.each(BOTH_DATABASES)('a backup of %s taken while buyers buy', (kind) =>
 	});
 
 	it('passes the checks of doctor when it is restored', async () => {
-		const { code, stdout } = await cli(['doctor'], {
-			env: { ...server.env, DATABASE_URL: copy }
+		const { code, stdout } = await cli(['doctor'], { env: { ...server.env, DATABASE_URL: copy }
 		});
 		expect(stdout).not.toMatch(/^FAIL/m);
 		expect(stdout).toMatch(/^ok secret: opens what this database keeps sealed$/m);

@@ -26,8 +26,7 @@ export async function newDatabase(kind: string): Promise<string> {
 		: createDatabaseOn(inject('postgresUrl'));
 }
 
-export const environment = (database: string): Env => ({
-	PATH: process.env['PATH'] ?? '',
+export const environment = (database: string): Env => ({ PATH: process.env['PATH'] ?? '',
 	DATABASE_URL: database,
 	DATA_DIR: path.join(folder, 'data'),
 	AIRTILL_SECRET: SECRET

@@ -66,8 +66,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		refused([file], /has data: add --force to replace it\. Its data is kept/));
 
 	it('restore refuses a database that a server uses; doctor knows its secret', async () => {
-		const server = await startServer({
-			database: env['DATABASE_URL'] ?? '',
+		const server = await startServer({ database: env['DATABASE_URL'] ?? '',
 			env: { ...env, AIRTILL_DEMO: 'off' }
 		});
 		await refused([file, '--force'], /in use.*: stop Airtill, then try again/);
@@ -139,8 +138,7 @@ it('restore replaces a damaged SQLite file with --force, and keeps it', async ()
 	const file = path.join(folder, 'before-damage');
 	expect(
 		await cli(['accounts', 'create', '--email', 'a@tests.invalid', '--role', 'owner'], { env })
-	).toMatchObject({
-		code: 0
+	).toMatchObject({ code: 0
 	});
 	expect(await cli(['backup', file], { env })).toMatchObject({ code: 0 });
 	writeFileSync(database, 'no database any more');
