@@ -1,3 +1,4 @@
+import { findSessionUses } from '#lib/server/owner/usage.ts';
 import { formatDuration } from '#lib/domain/time.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
@@ -25,11 +26,12 @@ interface CustomerLine {
 }
 
 /** Lists customers by the time that they have left. */
-export async function describeUsers(
-	{ usage, clock, config }: App,
-	users: readonly OwnerUserBody[]
-): Promise<CustomerLine[]> {
-	const uses = await usage.ofSessions(users.map((user) => user.session_id));
+export async function describeUsers(app: App, users: readonly OwnerUserBody[]): Promise<CustomerLine[]> {
+	const { clock, config } = app;
+	const uses = await findSessionUses(
+		app,
+		users.map((user) => user.session_id)
+	);
 	return users.map((user) => {
 		const isActive = user.group === 'active';
 		const when = { now: clock.now(), timeZone: config.reportTimezone };

@@ -29,7 +29,7 @@ import { CSV_BATCH, type CsvCell, csvResponse } from '../csv.ts';
 import { PAGE_SIZE, idOf, readPage } from '../page-links.ts';
 import type { App } from '#lib/server/app.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
-import { type RouterUse, type SessionUse, classifyGateway } from '#lib/server/owner/usage.ts';
+import { type RouterUse, type SessionUse, classifyGateway, findRouterUses } from '#lib/server/owner/usage.ts';
 import { routerState } from './router.ts';
 
 export async function earningsPage({ url, locals: { app } }: RequestEvent, { actor }: OwnerVisitor) {
@@ -323,8 +323,12 @@ function dataText(bytes: number): string {
 	return apart(`${numberText(value, { maximumFractionDigits: digits })}\u00a0${UNITS[power] ?? 'B'}`);
 }
 
-export async function routersOf({ clock, usage, config }: App, routers: readonly OwnedRouter[]) {
-	const uses = await usage.ofRouters(routers.map(({ id }) => id));
+export async function routersOf(app: App, routers: readonly OwnedRouter[]) {
+	const { clock, config } = app;
+	const uses = await findRouterUses(
+		app,
+		routers.map(({ id }) => id)
+	);
 	const when = { now: clock.now(), timeZone: config.reportTimezone };
 	return routers.map((router) => {
 		const { id, name, price, currency, hourly, offers } = router;

@@ -12,7 +12,8 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { timeAt } from '#lib/domain/time.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '#lib/server/app.ts';
-import type { Claim } from '#lib/server/gateways/gateways.ts';
+import { findRouterUses } from '#lib/server/owner/usage.ts';
+import { type Claim, decideClaims, findGatewaysOfRouter, findClaims } from '#lib/server/gateways/gateways.ts';
 import {
 	type RouterRow,
 	findChangeableRouter,
@@ -27,9 +28,6 @@ import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import { findAccount } from '#lib/server/accounts/accounts.ts';
 import { changePrice, markRouter } from '#lib/server/routers/edit-router.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
-import { decideClaims } from '#lib/server/gateways/gateways.ts';
-import { findGatewaysOfRouter } from '#lib/server/gateways/gateways.ts';
-import { findClaims } from '#lib/server/gateways/gateways.ts';
 import { countPendingGrants } from '#lib/server/access/grants.ts';
 
 export const load = adminPage(routerPage);
@@ -150,7 +148,7 @@ async function routerPage(event: RouterEvent, admin: Visitor) {
 	const [router, owner, use, money, audited] = await Promise.all([
 		readOwnedRouter(app.routers, { accountId: admin.account.id, role: 'admin' }, row.id),
 		findAccount(app, row.owner_account_id),
-		app.usage.ofRouters([row.id]),
+		findRouterUses(app, [row.id]),
 		listMoney(app, row.id),
 		app.audit.search(
 			app.database.db,

@@ -8,6 +8,7 @@ import {
 } from '#lib/server/web/owner/router.ts';
 import { routerUse } from '#lib/server/web/owner/figures.ts';
 import { money } from '#lib/format/text.ts';
+import { findRouterUses } from '#lib/server/owner/usage.ts';
 
 function doneText(done: string | null, price: string, sells: boolean): string | null {
 	const texts: Record<string, () => string> = {
@@ -28,7 +29,7 @@ export const load = routerPage(async (event, router, owner) => {
 	} = event;
 	const { id, name, address, ssid, currency, hourly } = router;
 	const timeZone = app.config.reportTimezone;
-	const use = (await app.usage.ofRouters([id])).get(id);
+	const use = (await findRouterUses(app, [id])).get(id);
 	const price = money(router.price, currency);
 	const state = routerState(router, { now: app.clock.now(), timeZone });
 	return {
