@@ -10,7 +10,7 @@ import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/purchase/pay-form.ts';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { makePhoneHint } from '#lib/domain/phone.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { type Resumed, readTyped, resumeByCode, resumeByPayment } from '#lib/server/portal/resume.ts';
