@@ -179,7 +179,7 @@ function checkPassword(
 	wanted: string | null
 ): string | null {
 	if (kind === 'shared_password' && wanted === null) {
-		return `buyers are shown this password: set it at /owner/routers/${row.id}/access`;
+		return `buyers are shown this password: set it at /owner/routers/${row.id}/edit`;
 	}
 	if (typeof given !== 'string') return null;
 	if (row.security === 'nopass') return 'the network is open and has no password';

@@ -105,8 +105,15 @@ export function setAlertAddress(
 const hashCode = ({ secrets }: Alerts, address: string, code: string) =>
 	hmac(secrets.derive('alert code', 32), `${address}:${code}`);
 
-/** Returns false if the code is wrong, too old, or was tried too often. */
-export function confirmAlertChannel(context: Alerts, { accountId, channel }: Own, code: string) {
+/**
+ * Turns on the events for a channel that has none.
+ * @returns false if the code is wrong, too old, or was tried too often
+ */
+export function confirmAlertChannel(
+	context: Alerts,
+	{ accountId, channel }: Own,
+	{ code, events }: { code: string; events: readonly AlertEvent[] }
+) {
 	const { database, clock } = context;
 	return database.transact(async (trx) => {
 		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);
@@ -116,7 +123,9 @@ export function confirmAlertChannel(context: Alerts, { accountId, channel }: Own
 			await updateChannel(trx, row.id, { code_tries: row.code_tries + 1 });
 			return false;
 		}
-		await updateChannel(trx, row.id, { confirmed_at: clock.now(), code_hash: null, code_until: null });
+		const chosen = parseEvents(row).length > 0 ? row.events : JSON.stringify(events);
+		const confirmed = { confirmed_at: clock.now(), code_hash: null, code_until: null, events: chosen };
+		await updateChannel(trx, row.id, confirmed);
 		return true;
 	});
 }

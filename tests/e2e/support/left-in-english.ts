@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
@@ -6,16 +6,8 @@ import type { Locale } from '#lib/i18n/locales.ts';
 
 const messages = fileURLToPath(new URL('../../../src/lib/i18n/messages', import.meta.url));
 
-type Catalogue = Record<string, string>;
-
-const read = (area: string, locale: Locale): Catalogue => {
-	const file = path.join(messages, area, `${locale}.json`);
-	return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Catalogue) : {};
-};
-
-/** Returns whether an area is translated into a language. */
-export const isTranslated = (area: string, locale: Locale): boolean =>
-	Object.keys(read(area, locale)).length > 0;
+const read = (locale: Locale) =>
+	JSON.parse(readFileSync(path.join(messages, `${locale}.json`), 'utf8')) as Record<string, string>;
 
 /** Matches a whole sentence with any parameters. */
 function pattern(sentence: string): RegExp {
@@ -27,13 +19,11 @@ function pattern(sentence: string): RegExp {
 
 /** Returns the English sentences that differ from their translation. */
 function english(locale: Locale): RegExp[] {
-	return readdirSync(messages).flatMap((area) => {
-		const translated = read(area, locale);
-		return Object.entries(read(area, 'en'))
-			.filter(([key, sentence]) => translated[key] !== undefined && translated[key] !== sentence)
-			.filter(([, sentence]) => /[a-z]{3}/i.test(sentence.replace(/\{\w+\}/g, '')))
-			.map(([, sentence]) => pattern(sentence));
-	});
+	const translated = read(locale);
+	return Object.entries(read('en'))
+		.filter(([key, sentence]) => translated[key] !== undefined && translated[key] !== sentence)
+		.filter(([, sentence]) => /[a-z]{3}/i.test(sentence.replace(/\{\w+\}/g, '')))
+		.map(([, sentence]) => pattern(sentence));
 }
 
 /** Returns all texts of a page that a person reads or hears, including title and description. */

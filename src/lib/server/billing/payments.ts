@@ -253,6 +253,17 @@ function describeRefund(row: PaymentRow): Pick<PaymentBody, 'refund_amount' | 'r
 	};
 }
 
+/** A row that is sent again has an earlier request, which may have arrived. */
+function describeRequest({
+	submit_state: state,
+	submitted_at,
+	paid_at
+}: PaymentRow): PaymentBody['operator_request'] {
+	if (state === 'accepted' || paid_at !== null) return 'accepted';
+	if (state === 'refused') return 'refused';
+	return state === 'created' && submitted_at === null ? 'unsent' : 'unanswered';
+}
+
 export function describePayment(row: PaymentRow): PaymentBody {
 	return {
 		id: row.id,
@@ -262,6 +273,7 @@ export function describePayment(row: PaymentRow): PaymentBody {
 		currency: row.currency,
 		phone: row.phone,
 		payment_method: row.payment_method,
+		operator_request: describeRequest(row),
 		applied: row.applied === 1,
 		failure_code: failureCodeOrNull.parse(row.failure_code),
 		failure_message: row.failure_message,

@@ -43,7 +43,7 @@ const AREAS = {
 };
 
 /** An administrator sets up the second factor here. */
-const SET_UP = { path: '/developer/account#second-factor', route: '/developer/(signed-in)/account' };
+const SET_UP = { path: '/developer/account#second-factor', route: '/(area)/developer/account' };
 
 export const authOf = ({ locals }: RequestEvent): Promise<Auth> =>
 	openAuth(locals.app.signIn, locals.origin.startsWith('https:'));
