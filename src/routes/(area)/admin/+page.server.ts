@@ -2,6 +2,7 @@ import { sumTakings } from '#lib/server/billing/earnings.ts';
 import { env } from '$env/dynamic/private';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
+import { runChecks } from '#lib/server/checks.ts';
 import { adminPage } from '#lib/server/web/admin.ts';
 
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'];
@@ -11,13 +12,13 @@ const MAX_PROBLEMS = 30;
 
 export const load = adminPage(async (event) => {
 	const { app } = event.locals;
-	const { checks, monitoring, config } = app;
+	const { monitoring, config } = app;
 	const [readings, payments, today, week, findings] = await Promise.all([
 		monitoring.read(),
 		monitoring.recentPayments(),
 		sumTakings(app, 'daily'),
 		sumTakings(app, 'weekly'),
-		checks.findings(readProxySettings(env))
+		runChecks(app, readProxySettings(env))
 	]);
 	const countOf = (operator: string, isWanted: (status: string) => boolean) =>
 		payments
