@@ -102,6 +102,9 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 		return api.fetch(event.request, { clientAddress: event.locals.clientAddress });
 	} else if (!(await limitForm(event))) {
 		response = await refusal(event, 413, m.common_form_too_large);
+	} else if (event.isDataRequest) {
+		// No page asks for its data apart from its HTML, which shows only what is for people.
+		response = await refusal(event, 404, m.common_error_unknown_address);
 	} else if (event.request.method === 'POST' && event.url.searchParams.has('/default')) {
 		// SvelteKit answers this reserved name of an action with 500.
 		response = await refusal(event, 400, m.common_address_broken);

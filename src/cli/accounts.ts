@@ -6,9 +6,11 @@ import { defineCommand } from './command.ts';
 import { accountOf, AUTHOR, COMMAND_LINE } from './services.ts';
 import { plain, print, refuseUsage } from './terminal.ts';
 import { createKey } from '#lib/server/developer/api-keys.ts';
-import { createInvitedAccount } from '../lib/server/authentication/links.ts';
-import { inviteAccount } from '../lib/server/authentication/links.ts';
-import { removeSecondFactor } from '../lib/server/authentication/links.ts';
+import {
+	createInvitedAccount,
+	inviteAccount,
+	removeSecondFactor
+} from '../lib/server/authentication/links.ts';
 import { refuse } from '#lib/server/platform/errors.ts';
 
 const MAX_NAME_CHARACTERS = 100;

@@ -23,7 +23,7 @@ const OFFLINE_ADVICE = {
 	closed: 'import it again with the status online',
 	gateway_unresponsive: 'check the power, the internet connection and the configuration of its gateways',
 	access_unverified: 'it sells when this gateway has responded; or confirm its access at /admin/routers/%',
-	network_password_missing: 'set the password at /owner/routers/%/access'
+	network_password_missing: 'set the password at /owner/routers/%/edit'
 } as const;
 
 const MODE_TEXT = {

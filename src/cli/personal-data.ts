@@ -4,7 +4,13 @@ import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { normaliseIp, normaliseMac } from '#lib/domain/address.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
-import { type AccessRecord, type AddressKind, RECORD_COLUMNS } from '#lib/server/personal-data.ts';
+import {
+	type AccessRecord,
+	type AddressKind,
+	RECORD_COLUMNS,
+	findAccessRecords,
+	recordExport
+} from '#lib/server/personal-data.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
 import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from './command.ts';
@@ -37,12 +43,12 @@ export const exportPersonalData = defineCommand({
 		const span = spanOfDays({ from, to }, config());
 		const file = resolve(folder, name);
 		const app = localService(await open());
-		const records = await app.personalData.records({ ...address, ...span });
+		const records = await findAccessRecords(app.database, { ...address, ...span });
 		const csv = formatCsv(records);
 		const sha256 = createHash('sha256').update(csv).digest('hex');
 		const handle = openSync(file, 'wx', PRIVATE_FILE_MODE);
 		try {
-			await app.personalData.noteExport({ ...address, ...span }, { by, note, records, sha256 });
+			await recordExport(app, { ...address, ...span }, { by, note, records, sha256 });
 			writeFileSync(handle, csv);
 		} catch (error) {
 			rmSync(file);

@@ -68,7 +68,7 @@ const setAccess = defineCommand({
 	name: 'routers access',
 	args: ['ID'],
 	summary: 'Set what the page of a router does not offer: any kind of access, and devices for one pass.',
-	help: "The router's page /owner/routers/ID/access offers the kinds that its gateways hold, and takes the network's password. Existing orders keep their kind.",
+	help: "The router's page /owner/routers/ID/edit offers the kinds that its gateways hold, and takes the network's password. Existing orders keep their kind.",
 	options: {
 		kind: {
 			words: OWN_KINDS,

@@ -62,6 +62,10 @@ export function guessPaymentMethod(phone: string): GuessedPaymentMethod | null {
 	return best?.method ?? null;
 }
 
+/** Returns the method that a payment is asked of: of an open one, that of the number (E.164), if it is known. */
+export const resolveMethod = (method: string, phone: string): string =>
+	(method === ANY_PAYMENT_METHOD || method === 'sandbox' ? guessPaymentMethod(phone) : null) ?? method;
+
 /**
  * Converts a typed number to E.164 for a guess, without all countries' metadata.
  * @param prefix of numbers without a country code, e.g. `+256`

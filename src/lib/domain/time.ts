@@ -294,12 +294,6 @@ function step(day: number, period: Period, count: number): number {
 	return Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + count, 1) / DAY_MS;
 }
 
-/** Returns the first days of the months before and after a date. */
-export function monthsBeside(date: string): { previous: string; next: string } {
-	const first = alignDown(dayOf(date), 'monthly');
-	return { previous: dateOf(step(first, 'monthly', -1)), next: dateOf(step(first, 'monthly', 1)) };
-}
-
 /**
  * Returns the whole buckets of a report, ascending and without gaps. Returns null if the span ends before it
  * starts or has more than MAX_BUCKETS.

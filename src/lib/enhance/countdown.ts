@@ -33,12 +33,14 @@ export function countDown(): void {
 
 function countUp(element: HTMLElement): void {
 	const { seconds, limitSeconds, text } = settingsOf<WaitSettings>(element, 'wait');
+	const [clock, bar] = [element.querySelector('p'), element.querySelector('progress')];
 	const start = Date.now() - seconds * 1000;
 	const timer = setInterval(() => {
 		// A kiosk has replaced the page.
 		if (!element.isConnected) return clearInterval(timer);
 		const waited = Math.min(limitSeconds, (Date.now() - start) / 1000);
-		element.textContent = fill(text, stopwatch(waited));
+		if (clock) clock.textContent = fill(text, stopwatch(waited));
+		if (bar) bar.value = waited;
 	}, TICK_MS);
 }
 

@@ -4,7 +4,7 @@ import { dateFormat, joinedUnits } from '../i18n/intl.ts';
 import type { Locale } from '../i18n/locales.ts';
 import * as m from '../i18n/messages.js';
 import { type TimeLeftWords, timeLeft } from './time-left.ts';
-import { ANY_PAYMENT_METHOD, METHOD_NAMES } from '../domain/payment-methods.ts';
+import { ANY_PAYMENT_METHOD, METHOD_NAMES, resolveMethod } from '../domain/payment-methods.ts';
 
 /** Times for buyers: page's language, installation's time zone, Gregorian calendar, 24-hour clock. */
 
@@ -63,11 +63,15 @@ export function methodChoice(slug: string): string {
 	return slug === 'sandbox' ? m.router_method_test() : (METHOD_NAMES[slug] ?? words(slug));
 }
 
-/** Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown. */
-export const methodName = (slug: string): string =>
-	slug === ANY_PAYMENT_METHOD || slug === 'sandbox'
-		? m.common_mobile_money()
-		: (METHOD_NAMES[slug] ?? words(slug));
+/**
+ * Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown.
+ * @param phone E.164, names the operator of an open method
+ */
+export function methodName(method: string, phone = ''): string {
+	const slug = resolveMethod(method, phone);
+	const isOpen = slug === ANY_PAYMENT_METHOD || slug === 'sandbox';
+	return isOpen ? m.common_mobile_money() : (METHOD_NAMES[slug] ?? words(slug));
+}
 
 /** As `methodName`, at the start of a line. */
 export const methodTitle = (slug: string): string => capital(methodName(slug));

@@ -13,17 +13,16 @@ interface Watch {
 	state: string;
 	/** The state cannot change without the buyer: poll only when the page becomes visible again. */
 	rests?: boolean;
-	/** The server may hold the request until the state changes. */
-	holds: boolean;
+	/** For so long the server may hold the request until the state changes; 0: not at all. */
+	holdSeconds: number;
 	onNews: () => void;
 	onLink: (works: boolean) => void;
 	/** Called when the service refuses requests for this many seconds. */
 	onBusy: (seconds: number) => void;
 }
 
-const HOLD_SECONDS = 20;
-/** A held request without an answer after this time has a dead connection. */
-const GIVE_UP_MS = (HOLD_SECONDS + 8) * 1000;
+/** A held request without an answer this long after its end has a dead connection. */
+const LATE_MS = 8_000;
 const PLAIN_GIVE_UP_MS = 15_000;
 /** A faster answer was not held. */
 const HELD_MS = 5_000;
@@ -87,7 +86,7 @@ function watchPurchase(watch: Watch): () => void {
 	return polling.stop;
 }
 
-const mayHold = ({ watch, cuts }: Polling) => watch.holds && cuts < MAX_CUTS;
+const mayHold = ({ watch, cuts }: Polling) => watch.holdSeconds > 0 && cuts < MAX_CUTS;
 
 function askLater(polling: Polling, milliseconds = backoffMs(polling.attempt++)) {
 	clearTimeout(polling.timer);
@@ -121,10 +120,11 @@ async function ask(polling: Polling): Promise<void> {
 	polling.plainOnce = false;
 	const request = new AbortController();
 	polling.running = request;
-	const limit = setTimeout(() => request.abort(), holds ? GIVE_UP_MS : PLAIN_GIVE_UP_MS);
+	const { holdSeconds } = polling.watch;
+	const limit = setTimeout(() => request.abort(), holds ? holdSeconds * 1000 + LATE_MS : PLAIN_GIVE_UP_MS);
 	const started = Date.now();
 	try {
-		const answer = await askState(polling.watch, holds ? HOLD_SECONDS : 0, request.signal);
+		const answer = await askState(polling.watch, holds ? holdSeconds : 0, request.signal);
 		if (polling.running === request) take(polling, answer, holds, Date.now() - started >= HELD_MS);
 	} catch {
 		if (polling.running !== request) return;
@@ -162,7 +162,7 @@ function take(polling: Polling, answer: PollResult, holds: boolean, wasLong: boo
 
 export interface PollSettings {
 	state: string;
-	holds: boolean;
+	holdSeconds: number;
 	rests: boolean;
 }
 
@@ -184,7 +184,7 @@ export function pollPage(): void {
 export function followPurchase(path: string, query: string, onNews: (address: string) => void): () => void {
 	const [element] = all('[data-poll]');
 	if (!element) return () => {};
-	const { state, holds, rests } = settingsOf<PollSettings>(element, 'poll');
+	const { state, holdSeconds, rests } = settingsOf<PollSettings>(element, 'poll');
 	const busy = element.querySelector<HTMLElement>('[data-poll-busy]');
 	const offline = element.querySelector<HTMLElement>('[data-poll-offline]');
 	const busyText = busy?.textContent ?? '';
@@ -193,7 +193,7 @@ export function followPurchase(path: string, query: string, onNews: (address: st
 		busy.hidden = seconds === null;
 		busy.textContent = fill(busyText, String(seconds));
 	};
-	const watch = (options: { holds: boolean; rests: boolean }) =>
+	const watch = (options: { holdSeconds: number; rests: boolean }) =>
 		watchPurchase({
 			...options,
 			url: `${path}/status${query}`,
@@ -205,10 +205,10 @@ export function followPurchase(path: string, query: string, onNews: (address: st
 			},
 			onBusy: showBusy
 		});
-	let stop = watch({ holds, rests });
+	let stop = watch({ holdSeconds, rests });
 	const isOver = () => {
 		stop();
-		stop = watch({ holds: false, rests: false });
+		stop = watch({ holdSeconds: 0, rests: false });
 	};
 	addEventListener(TIME_OVER, isOver);
 	for (const hint of all('[data-hint-after]')) {

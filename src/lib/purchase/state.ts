@@ -1,7 +1,8 @@
 import * as m from '#lib/i18n/messages.js';
 import { formatDataLimit } from './quote.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '../domain/payment-methods.ts';
+import { formatMoney } from '../domain/money.ts';
+import { resolveMethod } from '../domain/payment-methods.ts';
 
 /**
  * Describes a purchase to its buyer from the states of the API.
@@ -26,6 +27,8 @@ export interface PaymentState {
 	applied: boolean;
 	failure_code: string | null;
 	refund_reason: string | null;
+	/** unsent, unanswered, accepted, refused; missing at an older API. */
+	operator_request?: string;
 	created_at: string;
 }
 
@@ -93,6 +96,11 @@ export const computeWarnSeconds = (totalSeconds: number): number =>
 	Math.min(WARN_SECONDS, Math.max(LEAST_WARN_SECONDS, WARN_SHARE * totalSeconds));
 
 const HINT_AFTER_SECONDS = 30;
+
+/** The API's limit. */
+const HOLD_SECONDS = 20;
+/** A wait ends with the result of a payment only, so a shorter one looks for the operator's answer. */
+const UNANSWERED_SECONDS = 6;
 
 /** Unless stated otherwise, nothing changes without the buyer, who may choose again. */
 const state = (fields: StateFields): PurchaseState => ({
@@ -171,9 +179,7 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 	if (payment.status === 'pending') {
 		const ageSeconds = Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000);
 		return state({
-			kind: 'waiting',
-			title: m.purchase_waiting_title(),
-			text: m.purchase_waiting_text({ method, money }),
+			...describePending(payment, words, ageSeconds),
 			next: m.purchase_may_close(),
 			action: 'none',
 			polls: true,
@@ -201,6 +207,26 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 		action: 'wait-or-retry',
 		...CHANGES
 	});
+}
+
+/** Most operators answer a request faster. */
+const ANSWER_SECONDS = 5;
+
+/** The phone shows nothing before the operator has the request. */
+const isLate = (request: string | undefined, ageSeconds: number): boolean =>
+	(request === 'unsent' || request === 'unanswered') && ageSeconds >= ANSWER_SECONDS;
+
+function describePending(
+	{ operator_request: request }: PaymentState,
+	{ amount: money, method }: PurchaseWords,
+	ageSeconds: number
+): Pick<PurchaseState, 'kind' | 'title' | 'text'> {
+	const [kind, title, text] = !isLate(request, ageSeconds)
+		? ['waiting', m.purchase_waiting_title(), m.purchase_waiting_text({ method, money })]
+		: request === 'unsent'
+			? ['unsent', m.purchase_unsent_title({ method }), m.purchase_unsent_text()]
+			: ['unanswered', m.purchase_unanswered_title({ method }), m.purchase_unanswered_text({ money })];
+	return { kind, title, text };
 }
 
 /** A refund is the main thing while no time was bought. */
@@ -503,10 +529,13 @@ export const computeDataStep = ({ limitMb, leftMb }: PassData): number | null =>
 	leftMb === null ? null : Math.ceil((STEPS * leftMb) / limitMb);
 
 interface OpenPayment {
+	amount: number;
+	currency: string;
 	created_at: string;
 	expires_at: string;
 	phone: string;
 	payment_method: string;
+	operator_request?: string;
 }
 
 /** Describes the wait for an open payment, for the page and its script. @param now the server's time */
@@ -515,14 +544,19 @@ export function describeWait(payment: OpenPayment, now: Date) {
 	const limitSeconds = (Date.parse(payment.expires_at) - requestedAt) / 1000;
 	const seconds = Math.min(limitSeconds, Math.max(0, (now.getTime() - requestedAt) / 1000));
 	const code = approvalMenu(payment.phone, payment.payment_method);
+	const hint =
+		code === null ? m.purchase_waiting_hint() : m.purchase_waiting_hint_code({ code: apart(code) });
 	return {
+		money: formatMoney(payment.amount, payment.currency),
 		/** Since the payment was requested. */
 		seconds,
+		/** How long the page's question for the result may be held: while the operator is late, it asks for both. */
+		holdSeconds: isLate(payment.operator_request, seconds) ? UNANSWERED_SECONDS : HOLD_SECONDS,
 		/** The payment then expires. */
 		limitSeconds,
 		/** Until the hint appears. */
 		hintSeconds: Math.max(0, Math.ceil(HINT_AFTER_SECONDS - seconds)),
-		hint: code === null ? m.purchase_waiting_hint() : m.purchase_waiting_hint_code({ code: apart(code) })
+		hint: payment.operator_request === 'unsent' ? null : hint
 	};
 }
 
@@ -542,7 +576,5 @@ const MTN_MENUS: Readonly<Record<string, string>> = {
  * @param phone E.164 @param method slug of the payment method
  */
 export function approvalMenu(phone: string, method: string): string | null {
-	const isOpen = method === ANY_PAYMENT_METHOD || method === 'sandbox';
-	const slug = isOpen ? guessPaymentMethod(phone) : method;
-	return slug === 'mtn_momo' ? (MTN_MENUS[phone.slice(1, 4)] ?? null) : null;
+	return resolveMethod(method, phone) === 'mtn_momo' ? (MTN_MENUS[phone.slice(1, 4)] ?? null) : null;
 }

@@ -10,7 +10,7 @@ import {
 import type { Author } from './audit.ts';
 import type { Base } from './base.ts';
 import type { Queries } from './db/database.ts';
-import type { Gateways, RegisteredGateway } from './gateways/gateways.ts';
+import { type Gateways, type RegisteredGateway, findGatewaysOfRouter } from './gateways/gateways.ts';
 import { type Offers, requireHeldLimits } from './offers.ts';
 import { sharePassword } from './passes.ts';
 import { refuseFields } from './platform/errors.ts';
@@ -21,7 +21,6 @@ import {
 	openNetworkPassword,
 	setRouterAccess
 } from './routers/routers.ts';
-import { findGatewaysOfRouter } from './gateways/gateways.ts';
 
 /** Omitted members keep their value. */
 interface AccessChange {
@@ -180,7 +179,7 @@ function checkPassword(
 	wanted: string | null
 ): string | null {
 	if (kind === 'shared_password' && wanted === null) {
-		return `buyers are shown this password: set it at /owner/routers/${row.id}/access`;
+		return `buyers are shown this password: set it at /owner/routers/${row.id}/edit`;
 	}
 	if (typeof given !== 'string') return null;
 	if (row.security === 'nopass') return 'the network is open and has no password';

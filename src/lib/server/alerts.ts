@@ -105,8 +105,15 @@ export function setAlertAddress(
 const hashCode = ({ secrets }: Alerts, address: string, code: string) =>
 	hmac(secrets.derive('alert code', 32), `${address}:${code}`);
 
-/** Returns false if the code is wrong, too old, or was tried too often. */
-export function confirmAlertChannel(context: Alerts, { accountId, channel }: Own, code: string) {
+/**
+ * Turns on the events for a channel that has none.
+ * @returns false if the code is wrong, too old, or was tried too often
+ */
+export function confirmAlertChannel(
+	context: Alerts,
+	{ accountId, channel }: Own,
+	{ code, events }: { code: string; events: readonly AlertEvent[] }
+) {
 	const { database, clock } = context;
 	return database.transact(async (trx) => {
 		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);
@@ -116,7 +123,9 @@ export function confirmAlertChannel(context: Alerts, { accountId, channel }: Own
 			await updateChannel(trx, row.id, { code_tries: row.code_tries + 1 });
 			return false;
 		}
-		await updateChannel(trx, row.id, { confirmed_at: clock.now(), code_hash: null, code_until: null });
+		const chosen = parseEvents(row).length > 0 ? row.events : JSON.stringify(events);
+		const confirmed = { confirmed_at: clock.now(), code_hash: null, code_until: null, events: chosen };
+		await updateChannel(trx, row.id, confirmed);
 		return true;
 	});
 }
@@ -132,11 +141,15 @@ export const setAlertEvents = (
 		if (row?.confirmed_at == null) return;
 		await updateChannel(trx, row.id, { events: JSON.stringify(events), locale });
 		// Only a channel that got the outage gets its end.
-		if (!events.includes('gateway')) await forgetOutages(trx, row.id);
+		if (events.includes('gateway')) return;
+		await trx.deleteFrom('alert_outages').where('alert_channel_id', '=', row.id).execute();
 	});
 
 export const removeAlertChannel = ({ database }: Alerts, { accountId, channel }: Own) =>
-	deleteChannel(database.db, { account_id: accountId, channel });
+	database.db
+		.deleteFrom('alert_channels')
+		.where(({ and }) => and({ account_id: accountId, channel }))
+		.execute();
 
 /**
  * Finds events once a minute, and queues one notification for each event and channel.
@@ -317,12 +330,6 @@ const storeAddress = (
 const updateChannel = (queries: Queries, id: number, to: Updateable<Schema['alert_channels']>) =>
 	queries.updateTable('alert_channels').set(to).where('id', '=', id).execute();
 
-const deleteChannel = (queries: Queries, own: OwnChannel) =>
-	queries
-		.deleteFrom('alert_channels')
-		.where(({ and }) => and(own))
-		.execute();
-
 /** Channels that get an event: confirmed, and of an account that is not suspended. */
 const selectChannels = (queries: Reads, event: string) =>
 	queries
@@ -382,9 +389,6 @@ const endOutage = (queries: Queries, { id, gateway_id }: { id: number; gateway_i
 		.where('alert_channel_id', '=', id)
 		.where('gateway_id', '=', gateway_id)
 		.execute();
-
-const forgetOutages = (queries: Queries, id: number) =>
-	queries.deleteFrom('alert_outages').where('alert_channel_id', '=', id).execute();
 
 const findWithoutEarnings = (queries: Reads, day: string) =>
 	selectChannels(queries, 'earnings')

@@ -44,7 +44,7 @@ import { readExtended } from './billing/session-reads.ts';
 import { SESSION_END_JOB, runSessionJob } from './billing/sessions.ts';
 import { createMailer } from './platform/mail.ts';
 import { notificationJobs, openNotifications } from './notifications.ts';
-import { createPersonalData } from './personal-data.ts';
+import { personalDataJobs } from './personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring.ts';
 import { createMapRouters } from './map/map-routers.ts';
@@ -57,7 +57,6 @@ import type { GatewaySetup } from './gateway-setup.ts';
 import { createGatewayHealth } from './gateways/health.ts';
 import { finishMails, openSignIn } from './authentication/sign-in.ts';
 import type { Help } from './owner/help.ts';
-import { createUsage } from './owner/usage.ts';
 import { openPortal } from './open-portal.ts';
 import { ownerViewJobs } from './owner/views.ts';
 import { DELIVERY_JOB, insertDeliveries, sendDelivery } from './developer/webhook-delivery.ts';
@@ -92,7 +91,6 @@ export async function createApp(config: Config, options: Options = {}) {
 	const portal = createPortal(base, { ...sales, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
-	const personalData = createPersonalData(base);
 	return {
 		...base,
 		...sales,
@@ -107,13 +105,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			...sales,
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
-		personalData,
-		help: {
-			...base,
-			...sales,
-			purchases: portal.purchases,
-			access: network.access
-		} satisfies Help,
+		help: { ...base, ...sales, purchases: portal.purchases, access: network.access } satisfies Help,
 		/** Only for the process that serves pages. */
 		async openPortal() {
 			const key = await openPortal({ ...base, ...sales, ...developer });
@@ -126,7 +118,7 @@ export async function createApp(config: Config, options: Options = {}) {
 				...billingJobs(sales),
 				...accessJobs(access),
 				...gatewayHealth.jobs,
-				...personalData.jobs,
+				...personalDataJobs(base),
 				...ownerViewJobs(base),
 				...notificationJobs(notifications),
 				...alertJobs(alerts, writeAlert),
@@ -241,8 +233,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			gateways,
 			transport,
 			probeRadius: (gateway) => probeRadiusGateway(access, gateway)
-		}),
-		usage: createUsage({ ...base, gateways })
+		})
 	};
 }
 

@@ -1,4 +1,9 @@
-import type { Access } from '#lib/server/access/access.ts';
+import {
+	type Access,
+	scheduleGatewayAdded,
+	changeGatewaySettings,
+	removeGatewayForOwner
+} from '#lib/server/access/access.ts';
 import { adoptPortalLogin, checkGatewayKind } from '#lib/server/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
@@ -30,10 +35,8 @@ import {
 import { fetchGatewayStatus } from './gateways/health.ts';
 import type { Author } from '#lib/server/audit.ts';
 import { refuseFields } from '#lib/server/platform/errors.ts';
-import { gatewaySecret } from '#lib/server/platform/secrets.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
+import { gatewaySecret, sha256 } from '#lib/server/platform/secrets.ts';
 import { installScript } from './gateways/opennds.ts';
-import { scheduleGatewayAdded, changeGatewaySettings, removeGatewayForOwner } from './access/access.ts';
 
 /** The steps from a new gateway to one that works, for the command line and the owner pages. */
 export interface GatewaySetup extends Base {

@@ -300,7 +300,7 @@ async function tick(context: JobsContext): Promise<number> {
 	const { nextAt, hasGroups } = await waiting(database);
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
 	const isDue = free > 0 && nextAt !== null && nextAt <= now;
-	const single = isDue ? await claimDue(database, lease, free) : [];
+	const single = isDue ? await claim(database.unsynced, lease, FREE, free, database.lockClaimed) : [];
 	// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
 	for (const job of single) launch(context, job);
 	const grouped = hasGroups
@@ -374,7 +374,8 @@ async function claimInGroups(database: Database, lease: Lease, running: number):
 			const free = MAX_GROUPED - running - jobs.length;
 			const open = Math.max(free - RESERVED, free > 0 && group.running === 0 ? 1 : 0);
 			const limit = Math.min(MAX_PER_GROUP - group.running, open);
-			if (limit > 0) jobs.push(...(await claimInGroup(trx, group.id, lease, limit)));
+			const ofGroup = sql`group_id = ${group.id} and ${GROUPED}`;
+			if (limit > 0) jobs.push(...(await claim(trx, lease, ofGroup, limit)));
 		}
 		return jobs;
 	});
@@ -471,12 +472,6 @@ const claim = (
 		)
 		.returningAll()
 		.execute();
-
-const claimDue = (database: Database, lease: Lease, limit: number) =>
-	claim(database.unsynced, lease, FREE, limit, database.lockClaimed);
-
-const claimInGroup = (queries: Queries, groupId: number, lease: Lease, limit: number) =>
-	claim(queries, lease, sql`group_id = ${groupId} and ${GROUPED}`, limit);
 
 const MAX_COUNTED = 1_000;
 

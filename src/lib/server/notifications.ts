@@ -1,6 +1,5 @@
-import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
+import { DAY_MS, MINUTE_MS, buckets, dateAt } from '../domain/time.ts';
 import type { Base } from './base.ts';
-import { buckets, dateAt } from '../domain/time.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { toMajor } from '../domain/money.ts';
 import type { HttpClient, HttpOutcome } from './platform/http-client.ts';

@@ -34,11 +34,9 @@ interface PersonalDataContext extends Pick<Base, 'database' | 'clock' | 'audit'>
 	config: Pick<Base['config'], 'keepDays'>;
 }
 
-export const createPersonalData = (context: PersonalDataContext) => ({
-	records: (search: RecordSearch) => accessRecords(context.database.db, search),
-	noteExport: (search: RecordSearch, made: Export) => noteExport(context, search, made),
-	// Without the fence: a second run deletes nothing that the first would keep.
-	jobs: { [DELETION_JOB]: () => deleteOld(context) }
+/** Without the fence: a second run deletes nothing that the first would keep. */
+export const personalDataJobs = (context: PersonalDataContext) => ({
+	[DELETION_JOB]: () => deleteOld(context)
 });
 
 /** @returns when to run again */
@@ -54,7 +52,7 @@ async function deleteOld({ database, clock, config: { keepDays } }: PersonalData
 }
 
 /** Names the sessions instead of the address, because the audit log is never deleted. */
-const noteExport = (
+export const recordExport = (
 	{ audit, database }: PersonalDataContext,
 	{ kind, address, from, to }: RecordSearch,
 	{ by, note, records, sha256 }: Export
@@ -113,7 +111,7 @@ const COLUMN = { phone: sql`payments.phone`, mac: sql`devices.mac`, ip: sql`devi
  * Lists access within the span, with one row per session and record of a device. A `visit` has the address that the
  * browser reported, which may be false. Reads whole tables.
  */
-async function accessRecords(queries: Queries, { kind, address, from, to }: RecordSearch) {
+export async function findAccessRecords({ db }: Database, { kind, address, from, to }: RecordSearch) {
 	const end = sql`coalesce(sessions.ended_at, sessions.expires_at)`;
 	const { rows } = await sql<AccessRecord>`
 		with devices (pass_id, gateway_id, mac, ip, device_start, device_end, source) as (
@@ -143,7 +141,7 @@ async function accessRecords(queries: Queries, { kind, address, from, to }: Reco
 			and device_start < ${to} and device_end >= ${from}
 		left join gateways on gateways.id = devices.gateway_id
 		where sessions.starts_at < ${to} and ${end} >= ${from} and ${COLUMN[kind]} = ${address}
-		order by sessions.id, device_start`.execute(queries);
+		order by sessions.id, device_start`.execute(db);
 	return rows;
 }
 

@@ -99,7 +99,7 @@ describe('the buyer’s pages', () => {
 		expect(without.html).not.toContain('QR code to connect to');
 		const network = { access: 'portal_login wpa', from: 'portal_login wpa', password: 'rubaga-guests' };
 		const owner = await signInAs(fixture().server, 'owner');
-		expect((await owner.post(`/owner/routers/${WPA_LOGIN}/access`, network)).status).toBe(200);
+		expect((await owner.post(`/owner/routers/${WPA_LOGIN}/edit?/access`, network)).status).toBe(200);
 	});
 
 	it('for an enterprise network name the methods, and show no Wi-Fi code', async () => {
@@ -306,7 +306,7 @@ describe('its settings', () => {
 			expect((await person.get(at)).text).toContain('so this router sells nothing. Enter the password.');
 
 			const setPassword = (password: string) =>
-				person.post(`${at}/access`, { access: 'shared_password wpa', password });
+				person.post(`${at}/edit?/access`, { access: 'shared_password wpa', password });
 			for (const [password, reason] of [
 				['short', 'Use 8 to 63 characters.'],
 				['pässword', 'without accents'],
@@ -320,7 +320,7 @@ describe('its settings', () => {
 					expect.stringContaining(reason)
 				]);
 			}
-			const foreign = await person.raw(`${at}/access`, {
+			const foreign = await person.raw(`${at}/edit?/access`, {
 				method: 'POST',
 				headers: { origin: 'https://evil.example', 'content-type': 'application/x-www-form-urlencoded' },
 				body: 'access=shared_password+wpa&password=planted-by-another'
@@ -341,7 +341,7 @@ describe('its settings', () => {
 			expect((await held.api.getSession(other.id)).password).toBe(other.password);
 			const stored = JSON.stringify(await held.sql.all('select * from routers where id = ?', router));
 			expect(stored).not.toContain('better');
-			expect((await person.get(`/owner/routers/${SHARED}/access`)).status).toBe(404);
+			expect((await person.get(`/owner/routers/${SHARED}/edit?/access`)).status).toBe(404);
 		});
 	});
 });

@@ -28,7 +28,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	/** Creates an account with the page. Returns the path of its invitation. */
 	async function create(email: string, role: string): Promise<string> {
 		const fields = { email, role, plan: 'default', note: 'new' };
-		const page = await admin.post('/admin/accounts/new', fields);
+		const page = await admin.post('/admin/accounts', fields);
 		expect(page).toMatchObject({ status: 200, text: expect.stringContaining('has an account.') });
 		return linkIn(page.html);
 	}
@@ -140,7 +140,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const path = await addressOf(email);
 		const form = { note: 'lost the phone' };
 		expect((await admin.post(`${path}?/factor`, form)).text).toContain('This account has no second factor.');
-		await setUpSecondFactor(fixture().server, person, PASSWORD, '/owner/account');
+		await setUpSecondFactor(fixture().server, person, PASSWORD, '/owner/settings');
 		expect((await admin.post(`${path}?/factor`, form)).text).toContain('The second factor is removed.');
 		expect((await person.get('/owner')).path).toMatch(/sign-in/);
 		const again = await person.post('/owner/sign-in', { email, password: PASSWORD });
@@ -151,10 +151,10 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('an account of the role app gets no link, and a taken address no second account', async () => {
 		expect(await create('app@accounts.example', 'app')).toBe('');
 		const fields = { role: 'app', plan: 'default', note: 'new' };
-		const taken = await admin.post('/admin/accounts/new', { ...fields, email: 'APP@accounts.example' });
+		const taken = await admin.post('/admin/accounts', { ...fields, email: 'APP@accounts.example' });
 		expect(taken).toMatchObject({ status: 409, text: expect.stringContaining('another account has it') });
 		for (const email of ['me@', `x'@example.org`]) {
-			const wrong = await admin.post('/admin/accounts/new', { ...fields, role: 'owner', email });
+			const wrong = await admin.post('/admin/accounts', { ...fields, role: 'owner', email });
 			expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining('Email address: ') });
 			expect(await idOf(email)).toBe(0);
 		}

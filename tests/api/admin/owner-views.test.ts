@@ -59,7 +59,7 @@ it('needs a reason, and an owner', async () => {
 		});
 	}
 	expect(await entries()).toEqual([]);
-	expect((await admin.get('/owner/staff')).html).not.toContain('?/stop');
+	expect((await admin.get('/owner/settings')).html).not.toContain('?/stop');
 });
 
 it('shows each page as the owner sees it, with a banner and without secrets', async () => {
@@ -69,7 +69,7 @@ it('shows each page as the owner sees it, with a banner and without secrets', as
 		gateway
 	);
 	for (const [place, { page }] of PAGES) {
-		if (!page || place === 'payments/export') continue;
+		if (!page || place === 'money/export') continue;
 		const seen = await admin.get(addressOf(place));
 		expect([place, seen.status]).toEqual([place, 200]);
 		expect([place, seen.text]).toEqual([
@@ -86,7 +86,7 @@ it('shows each page as the owner sees it, with a banner and without secrets', as
 		for (const secret of Object.values(secrets[0] ?? {})) expect(seen.html).not.toContain(String(secret));
 	}
 	expect((await admin.get('/sw/owner')).text).toContain('Unaona kurasa za');
-	const csv = await admin.get('/owner/payments/export');
+	const csv = await admin.get('/owner/money/export');
 	expect(csv.text).not.toContain(numberEnding('008').slice(-9));
 	await stop();
 });
@@ -118,13 +118,13 @@ it('ends with Stop: the owner sees both times and the reason, and the log has bo
 	const logged = (await entries()).length;
 	await start();
 	expect((await admin.get(account)).text).toContain('Stop viewing');
-	const during = await owner.get('/owner/staff');
+	const during = await owner.get('/owner/settings');
 	expect(during.text).toMatch(new RegExp(`Since .{5,20}, not ended yet Reason · ${REASON}`));
 	const stopped = await stop();
 	expect(stopped.text).toContain('The view has ended.');
 	expect((await admin.get('/owner')).html).not.toContain('?/stop');
 	expect((await admin.get(`/owner/customers/${session}`)).status).toBe(404);
-	expect((await owner.get('/owner/staff')).text).toMatch(new RegExp(`until .{5,20} Reason · ${REASON}`));
+	expect((await owner.get('/owner/settings')).text).toMatch(new RegExp(`until .{5,20} Reason · ${REASON}`));
 	const by = { actor: `account ${adminId}`, reason: REASON };
 	expect((await entries()).slice(logged)).toEqual([
 		{ ...by, action: 'owner.view_started' },
@@ -145,7 +145,7 @@ it('is on a later page of the owner if there are more than 20', async () => {
 	}
 	const shown = ({ text }: Page) => [...text.matchAll(/View (\d+);/g)].map(([, count]) => Number(count));
 	const found: number[] = [];
-	let next: string | undefined = '/owner/staff';
+	let next: string | undefined = '/owner/settings';
 	for (const size of [20, 20, 1]) {
 		const page: Page = await other.get(next ?? '');
 		expect(shown(page)).toHaveLength(size);

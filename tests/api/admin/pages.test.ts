@@ -8,18 +8,16 @@ import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { cli } from '../../support/server/cli.ts';
 
-const routes = fileURLToPath(new URL('../../../src/routes/admin/(signed-in)', import.meta.url));
+const routes = fileURLToPath(new URL('../../../src/routes/(area)/admin', import.meta.url));
 
 /** By folder: an address of the page, and its form actions ('' for the only one). */
 const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly string[]]>> = {
 	'': ['/admin'],
-	'[...unknown]': ['/admin/nothing/here'],
-	accounts: ['/admin/accounts'],
+	accounts: ['/admin/accounts', ['']],
 	'accounts/[id]': [
 		'/admin/accounts/3',
 		['invite', 'links', 'factor', 'suspend', 'restore', 'role', 'plan', 'view', 'stop']
 	],
-	'accounts/new': ['/admin/accounts/new', ['']],
 	audit: ['/admin/audit'],
 	'audit/export': ['/admin/audit/export'],
 	reviews: ['/admin/reviews', ['']],
@@ -102,9 +100,9 @@ describe('pages of administrators', () => {
 		expect(fieldValue(foreign, 'next')).toBe('/developer/keys');
 	});
 
-	it('have one button to sign out, also where there is nothing', async () => {
+	it('have one button to sign out', async () => {
 		const admin = await signInAs(fixture().server, 'admin');
-		for (const page of ['/admin/reviews', '/admin/reviews/999', '/admin/nothing/here']) {
+		for (const page of ['/admin/reviews', '/admin/reviews/999']) {
 			expect((await admin.get(page)).html.match(/action="[^"]*\/sign-out\?next=\/admin"/g)).toHaveLength(1);
 		}
 		expect((await admin.get('/developer/account')).text).toContain('Docs Administration');

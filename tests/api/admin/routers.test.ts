@@ -88,7 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const pages = await Promise.all([press('disable'), press('disable')]);
 		for (const { text } of pages) expect(text).toContain('The router is disabled.');
 		expect(await isListed()).toBe(0);
-		await owner.post(`/owner/routers/${router}/sales`, { do: 'enable' });
+		await owner.post(`/owner/routers/${router}?/sales`, { do: 'enable' });
 		expect(await isListed()).toBe(0);
 		expect((await press('enable', 'settled')).text).toContain('The router is enabled again.');
 		await press('enable', 'settled');
@@ -156,10 +156,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			const count = async () =>
 				(await owner.get(`/owner/routers/${router}`)).html.match(/<li>\s*<p><b>/g)?.length ?? 0;
 			const before = await count();
-			await owner.post(`/owner/routers/${router}/sales`, { do: 'pause' });
-			await owner.post(`/owner/routers/${router}/sales`, { do: 'reopen' });
+			await owner.post(`/owner/routers/${router}?/sales`, { do: 'pause' });
+			await owner.post(`/owner/routers/${router}?/sales`, { do: 'reopen' });
 			const manager = await newStaff(fixture(), owner, 'manager');
-			await manager.post(`/owner/routers/${router}/sales`, { do: 'pause' });
+			await manager.post(`/owner/routers/${router}?/sales`, { do: 'pause' });
 			expect(await audited()).toContainEqual(expect.stringContaining('router.paused'));
 			expect(await count()).toBe(before);
 		});

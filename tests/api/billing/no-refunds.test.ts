@@ -185,10 +185,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { id, payment } = await bought({ router_id: router });
 			const page = `/owner/customers/${id}`;
 			expect((await owner.get(page)).text).toContain('The operator cannot refund this payment.');
-			expect((await owner.post(`${page}/by-hand`, { note: ' ' })).status).toBe(400);
-			const number = fieldValue(await owner.get(`${page}/by-hand`), 'payment');
+			expect((await owner.post(`${page}?/by-hand`, { note: ' ' })).status).toBe(400);
+			const number = fieldValue(await owner.get(`${page}?/by-hand`), 'payment');
 			const form = { note, payment: number };
-			const sent = await Promise.all([1, 2, 3].map(() => owner.post(`${page}/by-hand`, form)));
+			const sent = await Promise.all([1, 2, 3].map(() => owner.post(`${page}?/by-hand`, form)));
 			expect(sent.map(({ path }) => path)).toEqual(Array(3).fill(`${page}?done=by-hand`));
 			await becomes(id, 'ended');
 			expect(await paymentOf(payment)).toEqual({ status: 'refunded', refund_reason: 'admin' });
@@ -210,7 +210,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				...[payment, `payment ${payment}`]
 			);
 			const form = { note, payment: String(payment) };
-			expect((await owner.post(`/owner/customers/${id}/by-hand`, form)).path).toContain('?done=by-hand');
+			expect((await owner.post(`/owner/customers/${id}?/by-hand`, form)).path).toContain('?done=by-hand');
 			expect(await paymentOf(payment)).toMatchObject({ status: 'refunded' });
 			expect(await questions(payment)).toEqual([]);
 		});
@@ -226,7 +226,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				"update payments set session_id = ?, status = 'refund_failed', applied = 0 where id = ?",
 				...[id, twice]
 			);
-			const page = `/owner/customers/${id}/by-hand`;
+			const page = `/owner/customers/${id}?/by-hand`;
 			const asked = await owner.get(page);
 			expect(asked.text).toContain(`(payment ${twice})`);
 			const form = { note, payment: fieldValue(asked, 'payment') };

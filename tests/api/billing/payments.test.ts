@@ -56,6 +56,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				currency: 'UGX',
 				phone: session.phone,
 				payment_method: 'mobile_money',
+				operator_request: 'unsent',
 				applied: false,
 				failure_code: null,
 				failure_message: null,

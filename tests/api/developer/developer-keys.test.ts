@@ -35,9 +35,9 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a key is made once when its form is sent several times at the same moment', async () => {
 		const maker = await person();
 		const name = 'sent at once';
-		const form = fieldValue(await maker.get('/developer/keys/new'), 'form');
+		const form = fieldValue(await maker.get('/developer/keys?/create'), 'form');
 		const fields = { form, name, role: 'app', lifetime: 'never' };
-		const pages = await Promise.all([1, 2, 3].map(() => maker.post('/developer/keys/new', fields)));
+		const pages = await Promise.all([1, 2, 3].map(() => maker.post('/developer/keys?/create', fields)));
 		expect(pages.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
 		expect(pages.filter(({ html }) => KEY.test(html))).toHaveLength(1);
 		expect(await countOf(name)).toBe(1);
@@ -71,7 +71,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('is shown once, works at once, and is known by its hint afterwards', async () => {
 			const maker = await person();
 			const page = await createKey(maker);
-			expect(page).toMatchObject({ status: 200, path: '/developer/keys/new' });
+			expect(page).toMatchObject({ status: 200, path: '/developer/keys?/create' });
 			const key = keyIn(page);
 			expect(key).toMatch(/^atl_test_/);
 			expect(await statusWith(key)).toBe(200);
@@ -79,7 +79,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(list.text).toContain('till at the station');
 			expect(list.text).toContain(`atl_test_…${key.slice(-4)}`);
 			expect(list.html).not.toContain(key);
-			expect((await maker.get('/developer/keys/new')).html).not.toMatch(KEY);
+			expect((await maker.get('/developer/keys?/create')).html).not.toMatch(KEY);
 			const rows = await fixture().sql.all('select * from api_keys');
 			expect(JSON.stringify(rows)).not.toContain(key);
 		});
@@ -149,7 +149,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			const maker = await signUp(server(), email);
 			await fixture().sql.run(`update accounts set status = 'suspended' where email = ?`, email);
 			expect((await maker.get('/developer/keys')).text).toContain('This account is suspended.');
-			const page = await createKey(maker);
+			expect((await maker.get('/developer/keys')).html).not.toContain('?/create');
+			const sent = { form: 'x'.repeat(24), name: 'mine', role: 'app', lifetime: 'never' };
+			const page = await maker.post('/developer/keys?/create', sent);
 			expect(page.status).toBe(403);
 			expect(page.html).not.toMatch(KEY);
 		});

@@ -37,7 +37,7 @@ const secretIn = ({ text }: Page) => SECRET_TEXT.exec(text)?.[0] ?? null;
 
 /** Adds a webhook. @returns its page's path and its secret */
 async function add(browser: Browsing, path: string, events: readonly string[] = ['payment.success']) {
-	const page = await browser.post('/developer/webhooks/new', { url: receiver.url + path, event: events });
+	const page = await browser.post('/developer/webhooks', { url: receiver.url + path, event: events });
 	const id = /href="[^"]*\/(\d+)"[^>]*>Go to the webhook/.exec(page.html)?.[1];
 	if (id === undefined) throw new Error(`No webhook: ${page.status} ${page.text}`);
 	return { here: `/developer/webhooks/${id}`, secret: secretIn(page), page };
@@ -46,7 +46,7 @@ async function add(browser: Browsing, path: string, events: readonly string[] = 
 /** Sends a test event and waits for what became of it. */
 async function test(browser: Browsing, here: string): Promise<Page> {
 	const { path } = await browser.post(`${here}?/test`);
-	expect(path).toMatch(/\/deliveries\/\d+$/);
+	expect(path).toMatch(/\/webhooks\/\d+\/\d+$/);
 	return eventually('the test event is sent', async () => {
 		const page = await browser.get(path);
 		return page.text.includes('after ') && page;
@@ -101,7 +101,7 @@ it('of another account cannot be seen or touched', async () => {
 	await triesForgotten(fixture());
 	const thief = await signUp(server(), `thief@people.example`);
 	const own = await add(thief, fresh());
-	for (const wanted of [here, delivery, `${own.here}/deliveries/${delivery.split('/').at(-1)}`]) {
+	for (const wanted of [here, delivery, `${own.here}/${delivery.split('/').at(-1)}`]) {
 		expect((await thief.get(wanted)).status).toBe(404);
 	}
 	for (const form of [

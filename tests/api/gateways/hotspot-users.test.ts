@@ -190,7 +190,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const helper = await newOwner(fixture());
 		await sql.run('update routers set owner_account_id = ? where id = ?', helper.accountId, ROUTER_OS_ROUTER);
 		const { path, session, user } = await inside();
-		const move = () => helper.post(`/owner/customers/${session.id}/move`, { note: 'The phone broke' });
+		const move = () => helper.post(`/owner/customers/${session.id}?/move`, { note: 'The phone broke' });
 		expect((await move()).status).toBe(409);
 		const phone = newMac();
 		const other = browse(fixture().server.url);

@@ -231,7 +231,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const [owner] = await acceptInvitation(server, 'owner');
 		const itsAccount = '(select max(id) from accounts)';
 		await sql.run(`update routers set owner_account_id = ${itsAccount} where id = ?`, router);
-		await owner.post(`/owner/routers/${router}/access`, network);
+		await owner.post(`/owner/routers/${router}/edit?/access`, network);
 		await sells(router);
 	});
 

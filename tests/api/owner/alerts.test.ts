@@ -15,7 +15,7 @@ import {
 
 /** A server with a simulated SMS provider, and owners whose addresses get alerts. */
 
-const PAGE = '/owner/alerts';
+const PAGE = '/owner/settings?/alerts';
 
 let numbers = 0;
 /** [as typed, as sent] @param end of the number */
@@ -110,7 +110,8 @@ function useAlerts(database: string) {
 const hour = 60 * minute;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const { fixture, textsTo, mailsTo, untilSent, switchOn, newHotspot, fallSilent } = useAlerts(database);
+	const { fixture, textsTo, mailsTo, untilSent, newestCode, switchOn, newHotspot, fallSilent } =
+		useAlerts(database);
 
 	it('an unresponsive gateway causes one alert per channel, and one when it responds again', async () => {
 		const { owner, gateway } = await newHotspot();
@@ -161,10 +162,30 @@ describe.each(DATABASES)('on %s', (database) => {
 		await untilSent();
 		const [alert, ...more] = textsTo(to).slice(before);
 		expect(more).toEqual([]);
-		const page = await owner.get('/fr/owner/earnings?period=daily');
+		// The day before, in Kampala.
+		const soldOn = new Date(clockOf(fixture()).now() - 21 * hour).toISOString().slice(0, 10);
+		const page = await owner.get(`/fr/owner/money?period=daily&day=${soldOn}`);
 		const net = /Vos gains (UGX [\d ]+)/.exec(page.text.replaceAll('\u00a0', ' '))?.[1]?.trim();
 		expect(alert).toMatch(/^Airtill: vos gains du /);
 		expect(alert).toContain(`: ${net}. Paiements : 2.`);
+	});
+
+	it('come for everything once an address is confirmed, until the owner chooses', async () => {
+		const owner = await newOwner(fixture());
+		const [typed, to] = newNumber();
+		const ticked = async () =>
+			[...(await owner.get(PAGE)).html.matchAll(/name="event" value="(\w+)" checked/g)].map(
+				([, name]) => name
+			);
+		await owner.post(PAGE, { do: 'address', channel: 'sms', address: typed });
+		await owner.post(PAGE, { do: 'confirm', channel: 'sms', code: await newestCode('sms', to) });
+		expect(await ticked()).toEqual(['gateway', 'earnings']);
+		await owner.post(PAGE, { do: 'events', channel: 'sms', event: 'earnings' });
+		// A new number keeps the choice.
+		const [next, nextTo] = newNumber();
+		await owner.post(PAGE, { do: 'address', channel: 'sms', address: next });
+		await owner.post(PAGE, { do: 'confirm', channel: 'sms', code: await newestCode('sms', nextTo) });
+		expect(await ticked()).toEqual(['earnings']);
 	});
 
 	it('payments that wait for a decision cause one alert, for administrators only', async () => {

@@ -25,14 +25,16 @@ describe('branding', () => {
 		second = await addRouter(fixture(), owner.accountId, { name: 'Second Place' });
 	});
 
-	const save = (fields: BrandFields, path = '/owner/brand', person = owner) =>
+	const save = (fields: BrandFields, path = '/owner/settings?/brand', person = owner) =>
 		sendBrand(person, fixture().server.url, path, fields);
 	const brandOf = async (id: number) => (await fixture().api.getRouter(id)).brand;
 	const logoFile = async () => (await brandOf(router))?.logo?.url ?? '';
 
 	it('is absent until an owner sets it, and after everything is removed', async () => {
 		expect(await brandOf(router)).toBeNull();
-		expect((await save({ name: ' Blue  Crane ', colour: '#FFCC00' })).path).toBe('/owner/brand?done');
+		expect((await save({ name: ' Blue  Crane ', colour: '#FFCC00' })).path).toBe(
+			'/owner/settings?done=brand'
+		);
 		expect(await brandOf(router)).toEqual({
 			...{ name: 'Blue Crane', contact: null, accent: '#ffcc00', logo: null }
 		});
@@ -74,11 +76,11 @@ describe('branding', () => {
 	});
 
 	it('of an older page replaces newer changes only after a warning, and keeps what was typed', async () => {
-		const version = fieldValue(await owner.get('/owner/brand'), 'version');
+		const version = fieldValue(await owner.get('/owner/settings?/brand'), 'version');
 		const newer = { name: 'Newer', version, logo: { bytes: pngOf(50, 50) } };
 		// The second form is the first one, sent twice.
-		expect((await save(newer)).path).toBe('/owner/brand?done');
-		expect((await save(newer)).path).toBe('/owner/brand?done');
+		expect((await save(newer)).path).toBe('/owner/settings?done=brand');
+		expect((await save(newer)).path).toBe('/owner/settings?done=brand');
 		const logo = await logoFile();
 		const old = { name: 'From an old page', contact: '0700 000 111', colour: '#aa2200', version };
 		const wrong = await save({ ...old, contact: 'nobody' });
@@ -169,7 +171,7 @@ describe('branding', () => {
 	);
 
 	it('refuses a logo in the language of the page', async () => {
-		const page = await save({ logo: { bytes: SVG } }, '/fr/owner/brand');
+		const page = await save({ logo: { bytes: SVG } }, '/fr/owner/settings?/brand');
 		expect(alertOf(page)).toMatch(/^Nous ne pouvons pas utiliser cette image.* Enregistrez le logo en PNG/);
 	});
 
@@ -183,7 +185,7 @@ describe('branding', () => {
 		await save({ name: 'As before' });
 		const headers = { origin: fixture().server.url };
 		const send = async (body: BodyInit) =>
-			(await owner.raw('/owner/brand', { method: 'POST', headers, body })).status;
+			(await owner.raw('/owner/settings?/brand', { method: 'POST', headers, body })).status;
 		expect(await send(new URLSearchParams({ name: 'x'.repeat(17_000) }))).toBe(413);
 		const parts = new FormData();
 		for (let count = 0; count <= 100; count += 1) parts.append('name', 'x');
@@ -196,21 +198,24 @@ describe('branding', () => {
 		]) {
 			const body = `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\nx\r\n--x--\r\n`;
 			const type = { 'content-type': 'multipart/form-data; boundary=x' };
-			const sent = await owner.raw('/owner/brand', {
+			const sent = await owner.raw('/owner/settings?/brand', {
 				method: 'POST',
 				headers: { ...headers, ...type },
 				body
 			});
 			expect(sent.status, head.slice(0, 60)).toBe(400);
 		}
-		const large = await save({ logo: { bytes: Buffer.alloc(6.1 * 1024 ** 2, 1) } }, '/fr/owner/brand');
+		const large = await save(
+			{ logo: { bytes: Buffer.alloc(6.1 * 1024 ** 2, 1) } },
+			'/fr/owner/settings?/brand'
+		);
 		expect([large.status, large.text]).toEqual([413, expect.stringContaining('Ce fichier est trop grand.')]);
 		expect((await brandOf(second))?.name).toBe('As before');
 		await save({});
 	});
 
 	it('comes from no other site’s form', async () => {
-		const page = await sendBrand(owner, 'https://evil.example', '/owner/brand', { name: 'Evil' });
+		const page = await sendBrand(owner, 'https://evil.example', '/owner/settings?/brand', { name: 'Evil' });
 		expect(page.status).toBe(403);
 	});
 });

@@ -12,10 +12,10 @@ describe('the owner pages', () => {
 		it('leads back to the page that was wanted, and to no other site', async () => {
 			const { email } = await newOwner(fixture());
 			const nobody = browse(fixture().server.url);
-			const asked = await nobody.get('/owner/payments?period=monthly');
-			expect(asked.path).toBe('/owner/sign-in?next=%2Fowner%2Fpayments%3Fperiod%3Dmonthly');
+			const asked = await nobody.get('/owner/money?period=monthly');
+			expect(asked.path).toBe('/owner/sign-in?next=%2Fowner%2Fmoney%3Fperiod%3Dmonthly');
 			const [, page] = await signInOnOwnerPages(fixture(), email, fieldValue(asked, 'next'));
-			expect([page.status, page.path]).toEqual([200, '/owner/payments?period=monthly']);
+			expect([page.status, page.path]).toEqual([200, '/owner/money?period=monthly']);
 			for (const next of ['https://evil.example/', '//evil.example', '/owner/../developer', '/owner\\evil']) {
 				const [person, safe] = await signInOnOwnerPages(fixture(), email, next);
 				expect(safe.path).toBe('/owner');
@@ -26,7 +26,7 @@ describe('the owner pages', () => {
 		it('after its end, a form comes back with its entries, to be sent again; one with a secret does not', async () => {
 			const owner = await newOwner(fixture());
 			const router = await addRouter(fixture(), owner.accountId);
-			const path = `/fr/owner/routers/${router}/edit`;
+			const path = `/fr/owner/routers/${router}/edit?/details`;
 			const form = await owner.get(path);
 			const was = Object.fromEntries(
 				['name', 'address', 'ssid', 'lat', 'lon', 'opening_hours'].map((name) => [
@@ -63,9 +63,9 @@ describe('the owner pages', () => {
 
 		it('after its end, a form without entries or with a large file leads to the sign-in page', async () => {
 			const nobody = browse(fixture().server.url);
-			expect((await nobody.post('/owner/staff?/remove')).path).toBe('/owner/sign-in');
+			expect((await nobody.post('/owner/settings?/remove')).path).toBe('/owner/sign-in');
 			const file = { bytes: Buffer.alloc(20_000) };
-			const page = await sendBrand(nobody, fixture().server.url, '/owner/brand', {
+			const page = await sendBrand(nobody, fixture().server.url, '/owner/settings?/brand', {
 				name: 'Mine',
 				logo: file
 			});
@@ -77,6 +77,27 @@ describe('the owner pages', () => {
 				'/fr/owner/sign-in?next=%2Fowner'
 			);
 		});
+	});
+
+	it('have five tabs, and old addresses lead to them', async () => {
+		const owner = await newOwner(fixture());
+		const router = await addRouter(fixture(), owner.accountId);
+		const [, tabs = ''] =
+			/<nav class="area-nav"[^>]*>(.*?)<\/nav>/s.exec((await owner.get('/owner')).html) ?? [];
+		expect([...tabs.matchAll(/>(\w+)<\/a>/g)].map(([, name]) => name)).toEqual([
+			...['Today', 'Money', 'Customers', 'Routers', 'Settings']
+		]);
+		for (const [old, now] of [
+			['/owner/earnings?period=weekly', '/owner/money?period=weekly'],
+			['/sw/owner/payments?period=daily&day=2026-11-01', '/sw/owner/money?period=daily&day=2026-11-01'],
+			['/owner/earnings/statement?day=2026-11-01', '/owner/money/statement?day=2026-11-01'],
+			['/owner/alerts', '/owner/settings?show=alerts'],
+			[`/owner/routers/${router}/price`, `/owner/routers/${router}`],
+			[`/owner/routers/${router}/access`, `/owner/routers/${router}/edit`]
+		] as const) {
+			const answer = await owner.raw(old);
+			expect([answer.status, answer.headers.get('location')]).toEqual([301, now]);
+		}
 	});
 
 	it('that do not exist lead back to the first owner page, after the sign-in', async () => {
@@ -92,18 +113,16 @@ describe('the owner pages', () => {
 		const [owner, stranger] = [await newOwner(fixture()), await newOwner(fixture())];
 		const router = await addRouter(fixture(), owner.accountId, { name: 'Somebody Else’s Place' });
 		await fixture().buy({ router_id: router, phone: numberEnding('008') });
-		const csv = '/owner/payments/export?period=monthly';
+		const csv = '/owner/money/export?period=monthly';
 		expect((await owner.get(csv)).html).toContain('Somebody Else');
 		const lists = [
-			'earnings',
-			'payments',
+			'money',
+			'money/statement',
 			'customers',
 			'customers?group=active',
 			'customers?group=expired',
 			'routers',
-			'brand',
-			'alerts',
-			'staff'
+			'settings'
 		];
 		for (const path of ['/owner', csv, ...lists.map((list) => `/owner/${list}`)]) {
 			const page = await stranger.get(path);
@@ -112,7 +131,7 @@ describe('the owner pages', () => {
 		}
 		const before = await fixture().sql.all('select * from routers where id = ?', router);
 		const fields = { price: '1', from: '500' };
-		expect((await stranger.post(`/owner/routers/${router}/price`, fields)).status).toBe(404);
+		expect((await stranger.post(`/owner/routers/${router}?/price`, fields)).status).toBe(404);
 		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
 		expect((await owner.get('/owner')).text).toContain('This account is suspended.');
 		expect(await fixture().sql.all('select * from routers where id = ?', router)).toEqual(before);

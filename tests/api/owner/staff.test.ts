@@ -37,7 +37,7 @@ const actor = () => `account ${owner.accountId}`;
 /** Invites from a minute with no mails. */
 async function invite(email: string, role: 'manager' | 'cashier', by = owner): Promise<Page> {
 	await triesForgotten(fixture());
-	return by.post('/owner/staff?/invite', { email, role });
+	return by.post('/owner/settings?/invite', { email, role });
 }
 
 /** The link in the newest of so many emails. */
@@ -56,7 +56,7 @@ async function hire(email: string, role: 'manager' | 'cashier'): Promise<Browsin
 it('an invitation goes to the address only, in the language of the owner, works once, and is logged', async () => {
 	const email = 'first@staff.example';
 	await triesForgotten(fixture());
-	const shown = await owner.post('/sw/owner/staff?/invite', {
+	const shown = await owner.post('/sw/owner/settings?/invite', {
 		email: ' First@staff.example',
 		role: 'cashier'
 	});
@@ -66,7 +66,7 @@ it('an invitation goes to the address only, in the language of the owner, works 
 	expect(await idOf(email)).toBe(0);
 	const link = await linkTo(email);
 	expect(link).toMatch(/^\/sw\/owner\/password\?token=/);
-	expect((await owner.get('/owner/staff')).html).not.toContain('token=');
+	expect((await owner.get('/owner/settings')).html).not.toContain('token=');
 	const person = browse(fixture().server.url);
 	expect((await person.get(link)).text).toContain(`${owner.email} anakualika`);
 	expect(await person.post(link, { password: PASSWORD })).toMatchObject({ status: 200, path: '/sw/owner' });
@@ -76,7 +76,7 @@ it('an invitation goes to the address only, in the language of the owner, works 
 	expect(await accountOf(email)).toEqual({
 		...{ role: 'staff', employer_id: owner.accountId, staff_role: 'cashier', status: 'active' }
 	});
-	expect((await owner.get('/owner/staff')).text).not.toContain('has not accepted');
+	expect((await owner.get('/owner/settings')).text).not.toContain('has not accepted');
 	expect(await audited('staff.added', id)).toMatchObject([{ actor: `account ${id}` }]);
 	const invited = `select actor from audit_log where action = 'staff.invited' and after like ?`;
 	const [{ actor: by } = {}] = await fixture().sql.all(invited, `%"employer":${owner.accountId},%`);
@@ -106,19 +106,19 @@ it('an invitation ends when it is withdrawn, and another owner cannot end or rep
 	const id = await fixture().sql.count('select id from staff_invitations where email = ?', email);
 	const other = await newOwner(fixture());
 	for (const action of ['withdraw', 'again']) {
-		expect((await other.post(`/owner/staff?/${action}`, { id: String(id) })).status).toBe(409);
+		expect((await other.post(`/owner/settings?/${action}`, { id: String(id) })).status).toBe(409);
 	}
-	await owner.post('/owner/staff?/again', { id: String(id) });
+	await owner.post('/owner/settings?/again', { id: String(id) });
 	const second = await linkTo(email, 2);
-	expect((await owner.post('/owner/staff?/withdraw', { id: String(id) })).path).toBe(
-		'/owner/staff?done=withdraw'
+	expect((await owner.post('/owner/settings?/withdraw', { id: String(id) })).path).toBe(
+		'/owner/settings?done=withdraw'
 	);
 	for (const dead of [link, second]) {
 		const person = browse(fixture().server.url);
 		expect((await person.post(dead, { password: PASSWORD })).status).toBe(400);
 	}
 	expect(await idOf(email)).toBe(0);
-	expect((await owner.post('/owner/staff?/withdraw', { id: String(id) })).status).toBe(409);
+	expect((await owner.post('/owner/settings?/withdraw', { id: String(id) })).status).toBe(409);
 });
 
 it('the answer does not tell whether an address has an account, and nobody is taken over', async () => {
@@ -131,9 +131,9 @@ it('the answer does not tell whether an address has an account, and nobody is ta
 	const boss = await newOwner(fixture());
 	const pageFor = async (email: string) => {
 		const page = await invite(email, 'manager', boss);
-		const list = await boss.get('/owner/staff');
+		const list = await boss.get('/owner/settings');
 		const id = await fixture().sql.count('select id from staff_invitations where email = ?', email);
-		await boss.post('/owner/staff?/withdraw', { id: String(id) });
+		await boss.post('/owner/settings?/withdraw', { id: String(id) });
 		return [page.status, ...[page, list].map(({ text }) => text.replaceAll(email, 'ADDRESS'))];
 	};
 	const unknown = await pageFor('nobody@staff.example');
@@ -148,7 +148,7 @@ it('the answer does not tell whether an address has an account, and nobody is ta
 	expect(fixture().server.stdout()).not.toMatch(
 		new RegExp(`To: ${developer.email}\nSubject: ${boss.email}[^-]*token=staff`)
 	);
-	const wrong = await owner.post('/owner/staff?/invite', { email: 'me@', role: 'cashier' });
+	const wrong = await owner.post('/owner/settings?/invite', { email: 'me@', role: 'cashier' });
 	expect([wrong.status, alertOf(wrong)]).toEqual([400, 'Enter a complete email address.']);
 });
 
@@ -177,32 +177,32 @@ it('the role changes at once, only among the staff of this owner, and once in th
 	const email = 'changed@staff.example';
 	const person = await hire(email, 'cashier');
 	const id = await idOf(email);
-	expect((await person.get('/owner/earnings')).status).toBe(403);
+	expect((await person.get('/owner/money')).status).toBe(403);
 	for (let time = 0; time < 2; time += 1) {
-		const page = await owner.post('/owner/staff?/role', { id: String(id), role: 'manager' });
-		expect(page.path).toBe('/owner/staff?done=role');
+		const page = await owner.post('/owner/settings?/role', { id: String(id), role: 'manager' });
+		expect(page.path).toBe('/owner/settings?done=role');
 	}
-	expect((await person.get('/owner/earnings')).status).toBe(200);
+	expect((await person.get('/owner/money')).status).toBe(200);
 	expect(await audited('staff.role_changed', id)).toMatchObject([{ actor: actor() }]);
 	const other = await newOwner(fixture());
-	const foreign = await other.post('/owner/staff?/role', { id: String(id), role: 'cashier' });
+	const foreign = await other.post('/owner/settings?/role', { id: String(id), role: 'cashier' });
 	expect([foreign.status, alertOf(foreign)]).toEqual([409, expect.stringContaining('on your staff')]);
-	const removed = await other.post('/owner/staff?/remove', { id: String(id) });
+	const removed = await other.post('/owner/settings?/remove', { id: String(id) });
 	expect(removed.status).toBe(409);
 	expect(await accountOf(email)).toMatchObject({ employer_id: owner.accountId, staff_role: 'manager' });
-	const wrong = await owner.post('/owner/staff?/role', { id: String(id), role: 'owner' });
+	const wrong = await owner.post('/owner/settings?/role', { id: String(id), role: 'owner' });
 	expect(wrong.status).toBe(400);
-	expect((await person.post('/owner/staff?/role', { id: String(id), role: 'manager' })).status).toBe(403);
+	expect((await person.post('/owner/settings?/role', { id: String(id), role: 'manager' })).status).toBe(403);
 });
 
 it('a removed person is signed out at once, and can be invited again', async () => {
 	const email = 'removed@staff.example';
 	const person = await hire(email, 'manager');
 	const id = await idOf(email);
-	const form = `/owner/routers/${router}/edit`;
+	const form = `/owner/routers/${router}/edit?/details`;
 	expect((await person.get(form)).status).toBe(200);
-	expect((await owner.post('/owner/staff?/remove', { id: String(id) })).path).toBe(
-		'/owner/staff?done=remove'
+	expect((await owner.post('/owner/settings?/remove', { id: String(id) })).path).toBe(
+		'/owner/settings?done=remove'
 	);
 	const before = await fixture().sql.all('select * from routers where id = ?', router);
 	// Pages and forms that are still open.
@@ -215,9 +215,9 @@ it('a removed person is signed out at once, and can be invited again', async () 
 		next: ''
 	});
 	expect(back.status).toBe(400);
-	expect((await owner.post('/owner/staff?/remove', { id: String(id) })).status).toBe(409);
+	expect((await owner.post('/owner/settings?/remove', { id: String(id) })).status).toBe(409);
 	expect(await audited('staff.removed', id)).toMatchObject([{ actor: actor() }]);
-	expect((await owner.post('/owner/staff?/role', { id: String(id), role: 'cashier' })).status).toBe(409);
+	expect((await owner.post('/owner/settings?/role', { id: String(id), role: 'cashier' })).status).toBe(409);
 
 	const boss = await newOwner(fixture());
 	await invite(email, 'cashier', boss);
@@ -231,7 +231,7 @@ it('a person who was removed while signing in opens nothing', async () => {
 		'update accounts set employer_id = null, staff_role = null where id = ?',
 		person.accountId
 	);
-	for (const page of ['/owner', '/owner/customers', '/owner/staff']) {
+	for (const page of ['/owner', '/owner/customers', '/owner/settings']) {
 		const refused = await person.get(page);
 		expect([refused.status, refused.text]).toEqual([
 			403,
@@ -243,7 +243,7 @@ it('a person who was removed while signing in opens nothing', async () => {
 it('a suspended person opens nothing', async () => {
 	const person = await newStaff(fixture(), owner, 'manager');
 	await fixture().sql.run(`update accounts set status = 'suspended' where id = ?`, person.accountId);
-	for (const page of ['/owner', '/owner/customers', '/owner/earnings', '/owner/payments/export']) {
+	for (const page of ['/owner', '/owner/customers', '/owner/money', '/owner/money/export']) {
 		expect([page, (await person.get(page)).status]).toEqual([page, 403]);
 	}
 });
@@ -278,14 +278,18 @@ it('staff have no pages of developers or administrators, and no API keys', async
 	const person = await newStaff(fixture(), owner, 'manager');
 	for (const page of [
 		'/developer/keys',
-		'/developer/keys/new',
+		'/developer/keys?/create',
 		'/developer/account',
 		'/developer/webhooks',
 		'/admin'
 	]) {
 		expect([page, (await person.get(page)).status]).toEqual([page, 403]);
 	}
-	const made = await person.post('/developer/keys/new', { name: 'mine', role: 'owner', expires: 'never' });
+	const made = await person.post('/developer/keys?/create', {
+		name: 'mine',
+		role: 'owner',
+		expires: 'never'
+	});
 	expect(made.status).toBe(403);
 	expect(
 		await fixture().sql.count('select count(*) from api_keys where account_id = ?', person.accountId)
@@ -312,11 +316,11 @@ it('the audit log and the history name who acted', async () => {
 	const manager = await newStaff(fixture(), owner, 'manager');
 	const by = `account ${manager.accountId}`;
 	const { session } = await fixture().buy({ router_id: router });
-	await manager.post(`/owner/customers/${session.id}/refund`, NOTE);
-	await manager.post(`/owner/routers/${router}/sales`, { do: 'pause' });
-	await manager.post(`/owner/routers/${router}/sales`, { do: 'reopen' });
-	await manager.post(`/owner/routers/${router}/price`, { price: '700', from: '500' });
-	await manager.post('/owner/brand', { name: 'Ours', contact: '', which: 'none' });
+	await manager.post(`/owner/customers/${session.id}?/refund`, NOTE);
+	await manager.post(`/owner/routers/${router}?/sales`, { do: 'pause' });
+	await manager.post(`/owner/routers/${router}?/sales`, { do: 'reopen' });
+	await manager.post(`/owner/routers/${router}?/price`, { price: '700', from: '500' });
+	await manager.post('/owner/settings?/brand', { name: 'Ours', contact: '', which: 'none' });
 	const log = await fixture().sql.all(
 		`select distinct action from audit_log where actor = ? order by action`,
 		by
@@ -343,9 +347,9 @@ it('the pages show cashiers only what they may open', async () => {
 		[...(/<nav class="area-nav".*?<\/nav>/s.exec(html)?.[0] ?? '').matchAll(/href="([^"]*)"/g)].map(
 			([, path]) => path
 		);
-	const home = await cashier.get('/owner?period=monthly');
-	expect(placesIn(home)).toEqual(['/owner', '/owner/customers', '/owner/account']);
-	expect(home.html).not.toMatch(/href="[^"]*\/owner\/(payments|earnings|customers\?|routers|staff|brand)/);
+	const home = await cashier.get('/owner');
+	expect(placesIn(home)).toEqual(['/owner', '/owner/customers', '/owner/settings']);
+	expect(home.html).not.toMatch(/href="[^"]*\/owner\/(money|customers\?|routers)/);
 	expect(home.text).toContain('Today');
 	// The other lists have customers of other days.
 	const lists = '/owner/customers?group=expired';
@@ -354,12 +358,15 @@ it('the pages show cashiers only what they may open', async () => {
 	expect(today.text).toContain('Purchases today +256');
 	expect(today.html).not.toContain('group=active');
 	const purchase = await cashier.get(`/owner/customers/${session.id}`);
-	expect(purchase.html).not.toContain('/refund"');
+	expect(purchase.html).not.toContain('?/refund"');
 	expect(purchase.text).toContain('For a refund, ask the owner or a manager.');
-	expect(placesIn(await manager.get('/owner'))).not.toContain('/owner/staff');
-	expect((await manager.get(`/owner/customers/${session.id}`)).html).toContain('/refund"');
-	expect(placesIn(await owner.get('/owner')).slice(-2)).toEqual(['/owner/staff', '/owner/account']);
-	const refused = await cashier.get('/owner/earnings');
+	expect((await manager.get('/owner/settings')).text).not.toContain('Staff');
+	expect((await cashier.get('/owner/settings')).text).not.toContain('Your branding');
+	expect((await manager.get(`/owner/customers/${session.id}`)).html).toContain('?/refund"');
+	expect(placesIn(await owner.get('/owner'))).toEqual([
+		...['/owner', '/owner/money', '/owner/customers', '/owner/routers', '/owner/settings']
+	]);
+	const refused = await cashier.get('/owner/money');
 	expect([refused.status, refused.text]).toEqual([
 		403,
 		expect.stringContaining('Your role does not allow this.')

@@ -1,15 +1,11 @@
 /** The page of a purchase and its receipt: what they say about time, money and the next step. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
-import { registerGateway } from '../../support/gateways/gateways.ts';
-import { buyAt, shownCode } from '../../support/pages/purchase.ts';
+import { shownCode } from '../../support/pages/purchase.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
-/** Open, with a sign-in page. */
-const CODE_ROUTER = 12;
-const PASSWORD = /"[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}"/;
 
 describe('the page of a purchase', () => {
 	const fixture = useFixture({ database: 'sqlite' });
@@ -82,33 +78,42 @@ describe('the page of a purchase', () => {
 		}
 		const { text } = await person.get(path);
 		expect(text).toContain('Check your phone to add time.');
-		expect(text).toMatch(/Time 1 hour Paid UGX\s500 Number .* 008/);
+		expect(text).toMatch(/Time 1 hour Devices 1 Paid UGX\s500 Number .* 008/);
 		expect(text).toMatch(/Added time 30 minutes Price UGX\s250 Number .* 003/);
 		await person.post(`${path}?/end`);
 		expect((await person.get(path)).text).toMatch(/Check your phone\. .* Added time 30 minutes/);
 	});
 
-	it('gives no number, and no password that is not of use, to a script that reads its data', async () => {
-		await registerGateway(fixture().server, 'opennds', { loginHost: '192.168.8.1', router: CODE_ROUTER });
-		for (const [router, ownPassword] of [
-			[3, true],
-			[CODE_ROUTER, false]
-		] as const) {
-			const phones = [numberEnding('008'), numberEnding('008')];
-			const path = await buyAt(fixture().server.url, `/r/${router}`, phones[0] ?? '');
-			await untilIt(path, 'Your Wi‑Fi is paid until');
-			await buyAt(fixture().server.url, `${path}?more`, phones[1] ?? '');
-			await untilIt(path, 'Total paid');
-			for (const answer of [
-				await person.raw(`${path}/__data.json`),
-				await person.raw(`${path}/kiosk/__data.json`)
-			]) {
-				expect(answer.status).toBe(200);
-				const data = await answer.text();
-				for (const phone of phones) expect(data).not.toContain(phone.slice(1));
-				expect(PASSWORD.test(data), data).toBe(ownPassword);
-			}
-		}
+	it('says that the operator has not answered, and what to do, until it has the request', async () => {
+		const path = await order('006');
+		expect((await person.get(path)).text).toContain('Check your phone.');
+		await fixture().server.advance(6_000);
+		const { text, html } = await untilIt(path, 'The MTN MoMo service has not answered yet.');
+		expect(text).toMatch(/If your phone asks for your PIN, enter it to pay UGX\s500\./);
+		expect(text).not.toMatch(/Check your phone|been charged/);
+		expect(html).toMatch(/<progress[^>]* max="600" [^>]*value="[67]\b/);
+		await fixture().server.advance(31_000);
+		await untilIt(path, /Check your phone\.|Your Wi‑Fi is paid until/);
+	});
+
+	it('has one button after a declined addition: it leads to the form', async () => {
+		const path = await bought();
+		const fields = { time: '30m 250', paymentMethod: 'mobile_money', phone: numberEnding('001') };
+		await person.post(`${path}?/extend`, {
+			...fields,
+			purchase: fieldValue(await person.get(`${path}?more`), 'purchase')
+		});
+		const { html } = await untilIt(path, 'Payment declined, or the PIN was wrong.');
+		const main = [...html.matchAll(/<(?:a|button)[^>]*class="button"[^>]*>([^<]*)/g)].map(([, text]) => text);
+		expect(main).toEqual(['Try again']);
+		expect(html).toContain(`href="${path}?more#add-time">Try again</a>`);
+		expect(html).not.toContain('>Add time</a>');
+	});
+
+	it('has no data apart from what people see: it holds numbers, and passwords that are not of use', async () => {
+		const path = await bought();
+		for (const page of [path, `${path}/kiosk`, `${path}/receipt`, '/owner'])
+			expect((await person.raw(`${page}/__data.json`)).status).toBe(404);
 	});
 
 	it('names the end and who ended it, on the receipt too', async () => {

@@ -146,7 +146,7 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 	let networks = 0;
 	const open = (transaction: string, phone: string) => {
 		networks += 1;
-		return post('/resume', { transaction, phone }, `198.51.100.${networks}`);
+		return post('/resume', { code: transaction, phone }, `198.51.100.${networks}`);
 	};
 	const isUnknown = async (transaction: string, phone: string) => {
 		const answer = await open(transaction, phone);
@@ -223,8 +223,10 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 
 	it('opens by the right pair after any number of wrong ones, which then wait for each other', async () => {
 		const { phone, page, transaction } = await buy();
-		const from = (network: string, fields: { transaction: string; phone: string }) =>
-			post('/resume', fields, network);
+		const from = (
+			network: string,
+			{ transaction: code, phone: number }: { transaction: string; phone: string }
+		) => post('/resume', { code, phone: number }, network);
 		// Five for a number from one network, ten from all.
 		for (let tries = 0; tries < 5; tries += 1)
 			expect((await from('203.0.113.9', { transaction: `GUESS${tries}`, phone })).status).toBe(404);
@@ -244,7 +246,7 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 	it('has tries of its own in each captive session, because a venue can share one address', async () => {
 		await connectUniFi(fixture());
 		const { phone, page, transaction } = await buy();
-		const fields = { transaction, phone };
+		const fields = { code: transaction, phone };
 		for (let count = 0; count < 10; count += 1) await post('/resume', { code: 'ZZZZ-ZZZZ' }, '203.0.113.8');
 		const tryFrom = (visit: string) => post(`/resume?visit=${visit}`, fields, '203.0.113.8');
 		// Without one the right pair opens it too, after its turn.
@@ -257,7 +259,7 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 		const tries = [];
 		for (let count = 0; count < 11; count += 1) {
 			const fields =
-				count % 2 ? { code: 'ZZZZ-ZZZZ' } : { transaction: `GUESS-${count}`, phone: numberEnding('008') };
+				count % 2 ? { code: 'ZZZZ-ZZZZ' } : { code: `GUESS-${count}`, phone: numberEnding('008') };
 			tries.push((await post('/resume', fields, '203.0.113.7')).status);
 		}
 		expect(tries).toEqual(Array.from({ length: 11 }, () => 404));

@@ -173,7 +173,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			email
 		);
 		const owner = await signUp(server(), email);
-		const { app, page } = await setUpSecondFactor(server(), owner, PASSWORD, '/fr/owner/account');
+		const { app, page } = await setUpSecondFactor(server(), owner, PASSWORD, '/fr/owner/settings');
 		expect(page.text).toContain('Codes de secours');
 		const browser = browse(server().url);
 		const asked = await browser.post('/fr/owner/sign-in', { email, password: PASSWORD });
@@ -227,7 +227,7 @@ describe('with real money', () => {
 				expect((await admin.get(path)).path, path).toBe(ACCOUNT);
 			}
 			const note = { note: 'A reason' };
-			for (const path of [`${owner}?/suspend`, `${owner}?/view`, '/developer/keys/new']) {
+			for (const path of [`${owner}?/suspend`, `${owner}?/view`, '/developer/keys?/create']) {
 				const answer = await admin.post(path, { ...note, name: 'Key', role: 'admin' });
 				expect(answer.path, path).toBe(ACCOUNT);
 			}

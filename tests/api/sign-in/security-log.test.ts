@@ -80,8 +80,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { server } = fixture();
 		const person = await signInAs(server, 'app');
 		const account = await accountId('app@airtill.example');
-		const form = fieldValue(await person.get('/developer/keys/new'), 'form');
-		await person.post('/developer/keys/new', { form, name: 'till', role: 'app', lifetime: 'never' });
+		const form = fieldValue(await person.get('/developer/keys?/create'), 'form');
+		await person.post('/developer/keys?/create', { form, name: 'till', role: 'app', lifetime: 'never' });
 		expect(await logged('API key created')).toMatchObject({ account });
 		const keyId = await fixture().sql.count("select id from api_keys where name = 'till'");
 		await person.post('/developer/keys?/revoke', { id: String(keyId) });

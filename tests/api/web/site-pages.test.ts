@@ -95,7 +95,7 @@ describe('every page', () => {
 		const owner = await newOwner(fixture());
 		const router = await addRouter(fixture(), owner.accountId);
 		const { url } = fixture().server;
-		await sendBrand(owner, url, '/owner/brand', { contact: ' 0772  123 456 ' });
+		await sendBrand(owner, url, '/owner/settings?/brand', { contact: ' 0772  123 456 ' });
 		expect((await fixture().api.getRouter(router)).brand).toEqual({
 			...{ name: null, contact: '0772 123 456', accent: null, logo: null }
 		});
@@ -134,7 +134,7 @@ describe('every page', () => {
 			expect.stringMatching(/./),
 			`${url}/icon.png`
 		]);
-		await sendBrand(owner, url, '/owner/brand', { logo: { bytes: pngOf(60, 60) } });
+		await sendBrand(owner, url, '/owner/settings?/brand', { logo: { bytes: pngOf(60, 60) } });
 		const [, , logo = ''] = await card();
 		expect(logo).toMatch(new RegExp(`^${url}/logos/\\w{32}\\.png$`));
 		expect((await fetch(logo)).headers.get('content-type')).toBe('image/png');

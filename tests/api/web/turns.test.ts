@@ -229,7 +229,7 @@ describe('behind a proxy whose header is believed', () => {
 		['a form', '/r/3', 'application/x-www-form-urlencoded', 'Content-Length: 99', /^HTTP\/1\.1 408 /],
 		[
 			'a form with a file',
-			'/owner/brand',
+			'/owner/settings?/brand',
 			'multipart/form-data; boundary=x',
 			'Content-Length: 99',
 			/^HTTP\/1\.1 408 /

@@ -39,9 +39,10 @@ async function until(window: Window, expression: string, wanted: RegExp): Promis
 
 const TITLE = "document.querySelector('h1').innerText";
 const BUTTON = 'form[method=post] button.button';
-/** Scrolls to the QR code, and says where it stands in the picture, in the picture's own pixels. */
+/** Unfolds the QR code, scrolls to it, and says where it stands in the picture, in the picture's own pixels. */
 const QR_PLACE = `(() => {
 	const code = document.querySelector('.qr');
+	code.closest('details').open = true;
 	code.scrollIntoView({ block: 'center' });
 	const { left, top, width, height } = code.getBoundingClientRect();
 	return [left, top, width, height].map((length) => length * devicePixelRatio);

@@ -19,6 +19,7 @@ test(
 		// The page loads itself again by <meta refresh> until the password is there.
 		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
 		await expect(page.locator('.password')).toHaveText(/^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/);
+		await page.getByText('Use it on another device').click();
 		await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
 	}
 );

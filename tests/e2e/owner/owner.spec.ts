@@ -71,6 +71,8 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 			await expect(today.locator('.net b')).toHaveText(`UGX ${net.toLocaleString('en')}`);
 			await expect(today).toContainText(`UGX ${sum(paid).toLocaleString('en')}`);
 			await expect(page.getByRole('heading', { name: 'Active: 3' })).toBeVisible();
+			// "Today" fits on two screens of a small phone.
+			expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1200);
 			await today.getByRole('link').first().click();
 			await expect(page.locator('.net b')).toHaveText(`UGX ${net.toLocaleString('en')}`);
 			const lines = await amounts(page, '.booked td:last-child');
@@ -94,16 +96,11 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 		test('an owner changes the price, and buyers see it', async ({ page, area, browser }) => {
 			await signIn(page, area);
 			await page.goto(`${area.url}/owner/routers/${ROUTER}`);
-			await page.getByRole('link', { name: 'Change the price' }).click();
-			const [before = 0] = await amounts(page, '.lead');
+			await page.getByText('Change the price').click();
+			const [before = 0] = await amounts(page, '.net b');
 			const wanted = before + 150;
 			await page.getByLabel(/^New price/).fill(String(wanted));
-			await page.getByRole('button', { name: 'Preview the prices' }).click();
-			await expect(title(page)).toHaveText(`Change to UGX ${wanted} an hour?`);
-			await expect(page.getByRole('row', { name: /^1 day/ })).toContainText(
-				`UGX ${(24 * wanted).toLocaleString('en')}`
-			);
-			await page.getByRole('button', { name: `Yes, UGX ${wanted} an hour` }).click();
+			await page.getByRole('button', { name: 'Save' }).click();
 			await expect(page.getByRole('status')).toHaveText(`The price is now UGX ${wanted} an hour.`);
 			await another(browser, async (buyer) => {
 				await buyer.goto(`${area.url}/r/${ROUTER}`);
@@ -146,7 +143,7 @@ test.describe('at the router', () => {
 		const [lat = 0, lon = 0] = (await Promise.all(tapped)).map(Number);
 		expect(lat).toBeCloseTo(-0.2907, 4);
 		expect(lon).toBeCloseTo(32.6551, 3);
-		await page.getByRole('button', { name: 'Save' }).click();
+		await page.getByRole('button', { name: 'Save' }).first().click();
 		await expect(page.getByRole('status')).toHaveText('The router is saved.');
 	});
 });
@@ -191,7 +188,7 @@ test.describe('without script', () => {
 		browser
 	}) => {
 		await signIn(page, area);
-		await page.goto(`${area.url}/owner/brand`);
+		await page.goto(`${area.url}/owner/settings?show=brand`);
 		await page.getByLabel('Name').fill('Blue Crane');
 		// The form notices the colour, although "Airtill green" stays selected.
 		await page.locator('[type=color]').fill('#ffcc00');
@@ -236,12 +233,26 @@ test.describe('with script', () => {
 
 	test('choosing a colour selects it, and Airtill’s colour shows its own again', async ({ page, area }) => {
 		await signIn(page, area);
-		await page.goto(`${area.url}/owner/brand`);
+		await page.goto(`${area.url}/owner/settings?show=brand`);
 		const own = page.getByRole('radio', { name: /^Your own colour/ });
 		const colour = page.locator('[type=color]');
 		await colour.fill('#aa2200');
 		await expect(own).toBeChecked();
 		await page.getByLabel('Airtill green').check();
 		await expect(colour).toHaveValue('#0a6b4b');
+	});
+});
+
+test.describe('on a desk', () => {
+	test.use({ viewport: { width: 1440, height: 900 } });
+
+	test('"Today" has its figures beside the active customers', async ({ page, area }) => {
+		await signIn(page, area);
+		const [left, right] = await Promise.all([
+			page.getByRole('region', { name: 'Today' }).boundingBox(),
+			page.getByRole('region', { name: /^Active: / }).boundingBox()
+		]);
+		expect(right?.x).toBeGreaterThan((left?.x ?? 0) + (left?.width ?? 0));
+		expect(right?.y).toBeLessThan((left?.y ?? 0) + (left?.height ?? 0));
 	});
 });

@@ -12,6 +12,7 @@ test(
 			timeout: 10_000
 		});
 		await expect(page.locator('.password')).toHaveText(PASSWORD);
+		await page.getByText('Use it on another device').click();
 		await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
 		await expect(page.getByText('KISEMENTI-WIFI').first()).toBeVisible();
 	}

@@ -91,7 +91,7 @@ export const BUYING: readonly Place[] = [
 	{ name: 'pass', path: ({ pass }) => pass },
 	at('resume', '/resume'),
 	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
-	{ ...at('resume, wrong transaction', '/resume'), act: sendWrong('#transaction', '12345') },
+	{ ...at('resume, wrong transaction', '/resume'), act: sendWrong('#code', 'Transaction ID: 1234567') },
 	at('help', '/help'),
 	at('terms', '/terms'),
 	at('privacy', '/privacy'),
@@ -159,24 +159,25 @@ export const SIGNED_IN: readonly Place[] = [
 	at('sign up', '/developer/sign-up'),
 	at('forgot', '/developer/forgot'),
 	developed('keys', '/developer/keys'),
-	developed('keys, new', '/developer/keys/new'),
+	{ ...developed('keys, unfolded', '/developer/keys'), act: unfold },
 	developed('requests', '/developer/requests'),
 	developed('webhooks', '/developer/webhooks'),
-	developed('webhooks, new', '/developer/webhooks/new'),
+	{ ...developed('webhooks, unfolded', '/developer/webhooks'), act: unfold },
 	developed('account', '/developer/account')
 ];
 
-/** Asks what a price would mean, without changing it. */
-const askPrice = async (page: Page) => {
-	await page.getByLabel(/^New price/).fill('650');
-	await page.getByRole('button', { name: 'Preview the prices' }).click();
-	await page.getByRole('heading', { name: /^Change to/ }).waitFor();
+/** Types a price that is refused. */
+const sendWrongPrice = async (page: Page) => {
+	await page.getByText('Change the price').click();
+	await page.getByLabel(/^New price/).fill('much');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await page.getByRole('alert').waitFor();
 };
 
 /** Saves a router without a name, which is refused. */
 async function saveNameless(page: Page): Promise<void> {
 	await page.getByLabel('Name', { exact: true }).fill(' ');
-	await page.getByRole('button', { name: 'Save' }).click();
+	await page.getByRole('button', { name: 'Save' }).first().click();
 	await page.getByRole('alert').waitFor();
 }
 
@@ -184,14 +185,14 @@ async function saveNameless(page: Page): Promise<void> {
 async function openGateway(page: Page): Promise<void> {
 	await page.locator('.things a.covers').first().click();
 	await page.getByRole('button', { name: 'Show the configuration' }).click();
-	await page.getByRole('button', { name: 'Download the file' }).first().waitFor();
+	await page.getByRole('link', { name: 'Download the file' }).first().waitFor();
 }
 
-/** Asks to end the time of an active customer, without a confirmation. */
-async function askEnd(page: Page): Promise<void> {
+/** Opens an active customer, and the forms to help. */
+async function openCustomer(page: Page): Promise<void> {
 	await page.locator('.things li:has(.mark.good) a').first().click();
-	await page.getByRole('link', { name: 'End now' }).click();
-	await page.getByLabel('Reason').waitFor();
+	await unfold(page);
+	await page.getByRole('button', { name: 'End now' }).waitFor();
 }
 
 /** An owner's phone, and what the owner prints. */
@@ -199,38 +200,33 @@ export const OWNING: readonly Place[] = [
 	at('owner, sign in', '/owner/sign-in'),
 	at('owner, forgot', '/owner/forgot'),
 	owned('owner', '/owner'),
-	{ ...owned('owner: this month, everything unfolded', '/owner?period=monthly'), act: unfold },
-	owned('owner: earnings', '/owner/earnings'),
-	owned('owner: statement', '/owner/earnings/statement'),
-	owned('owner: payments', '/owner/payments'),
-	owned('owner: payments of an hour', '/owner/payments?period=monthly&hour=9&kind=payment'),
+	{ ...owned('owner: money, everything unfolded', '/owner/money'), act: unfold },
+	owned('owner: statement', '/owner/money/statement'),
+	owned('owner: payments of an hour', '/owner/money?period=monthly&hour=9&kind=payment'),
 	owned('owner: active customers', '/owner/customers?group=active'),
 	owned('owner: customers', '/owner/customers'),
 	owned('owner: customers, wrong', '/owner/customers?q=12x&day=soon'),
 	owned('owner: customer', '/owner/customers/1'),
-	{ ...owned('owner: customer, end', '/owner/customers'), act: askEnd },
-	owned('owner: look', '/owner/brand'),
-	owned('owner: staff', '/owner/staff'),
-	owned('owner: alerts', '/owner/alerts'),
+	{ ...owned('owner: customer, everything unfolded', '/owner/customers'), act: openCustomer },
+	{ ...owned('owner: settings, everything unfolded', '/owner/settings'), act: unfold },
 	owned('owner: routers', '/owner/routers'),
 	owned('owner: router, new', '/owner/routers/new'),
 	owned('owner: router', `/owner/routers/${ROUTER}`),
 	owned('owner: router, unresponsive', `/owner/routers/${UNRESPONSIVE_ROUTER}`),
 	owned('owner: router, edit', `/owner/routers/${ROUTER}/edit`),
 	{ ...owned('owner: router, nameless', `/owner/routers/${ROUTER}/edit`), act: saveNameless },
-	owned('owner: router, close', `/owner/routers/${ROUTER}/sales`),
-	owned('owner: router, access', `/owner/routers/${SHARED_ROUTER}/access`),
+	owned('owner: router, shared password', `/owner/routers/${SHARED_ROUTER}/edit`),
 	owned('owner: router, gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`),
 	owned('owner: router, new gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway?kind=unifi`),
 	{ ...owned('owner: gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`), act: openGateway },
-	owned('owner: price', `/owner/routers/${ROUTER}/price`),
-	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
+	{ ...owned('owner: router, wrong price', `/owner/routers/${ROUTER}`), act: sendWrongPrice },
 	at('poster', `/r/${ROUTER}/poster`)
 ];
 
 /** Creates another account each time. */
 const createAccount = async (page: Page) => {
-	await page.locator('#email').fill(`a${Date.now()}@accounts.example`);
+	await page.getByText('New account').click();
+	await page.locator('#new-email').fill(`a${Date.now()}@accounts.example`);
 	await page.locator('#note').fill('Has opened a café');
 	await page.getByRole('button', { name: 'Create the account' }).click();
 	await page.locator('.secret').waitFor();
@@ -247,8 +243,7 @@ export const ADMINISTERING: readonly Place[] = [
 	administered('admin: accounts', '/admin/accounts'),
 	administered('admin: account', '/admin/accounts/3'),
 	{ ...administered('admin: account, everything unfolded', '/admin/accounts/3'), act: unfold },
-	administered('admin: account, new', '/admin/accounts/new'),
-	{ ...administered('admin: account, created', '/admin/accounts/new'), act: createAccount },
+	{ ...administered('admin: account, created', '/admin/accounts'), act: createAccount },
 	administered('admin: audit', '/admin/audit'),
 	administered('admin: audit, wrong', '/admin/audit?payment=one&from=soon')
 ];

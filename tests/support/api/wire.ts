@@ -57,8 +57,8 @@ export const FIELDS = {
 		...['id', 'session_id', 'status', 'amount', 'currency', 'phone', 'payment_method', 'applied'],
 		...['failure_code', 'failure_message', 'provider_reference', 'expires_at', 'paid_at', 'refunded_at'],
 		...['created_at', 'updated_at'],
-		// additive: why the money went back, and how much
-		...['refund_reason', 'refund_amount', 'refund_currency']
+		// additive: whether the operator asks the payer; why the money went back, and how much
+		...['operator_request', 'refund_reason', 'refund_amount', 'refund_currency']
 	],
 	// additive: lists of an account's own objects
 	listSessions: ['data', 'has_more', 'next_cursor'],

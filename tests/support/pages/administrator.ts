@@ -10,7 +10,7 @@ let invited = 0;
 /** The administrator of a test's server; another one after the session has ended. */
 export async function administratorOf(server: TestServer): Promise<Browsing> {
 	const before = known.get(server);
-	if (before && (await before.raw('/admin/accounts/new')).status === 200) return before;
+	if (before && (await before.raw('/admin/accounts')).status === 200) return before;
 	const [person, page] = await acceptInvitation(server, 'admin');
 	// Live mode asks administrators for a second factor.
 	if (page.path === '/developer/account') await setUpSecondFactor(server, person, PASSWORD);

@@ -5,8 +5,8 @@ export const KEY = /atl_(?:test|live)_[0-9A-Za-z]{36}/;
 
 /** Fills in the form for a new key and sends it. */
 export async function createKey(person: Browsing, fields: Fields = {}): Promise<Page> {
-	const form = fieldValue(await person.get('/developer/keys/new'), 'form');
-	return person.post('/developer/keys/new', {
+	const form = fieldValue(await person.get('/developer/keys?/create'), 'form');
+	return person.post('/developer/keys?/create', {
 		form,
 		name: 'till at the station',
 		role: 'app',

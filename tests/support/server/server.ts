@@ -98,6 +98,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 		DATABASE_URL: databaseUrl,
 		DATA_DIR: dataDir,
 		AIRTILL_LOG_LEVEL: 'warn',
+		AIRTILL_DEMO: 'routers',
 		// On a busy machine Node's five seconds ended idle connections just as a test used them again.
 		KEEP_ALIVE_TIMEOUT: '60',
 		...NO_LIMITS,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/server/portal/purchases.ts';
+import { readTyped } from '#lib/server/portal/resume.ts';
 import { computeWarnSeconds } from '#lib/purchase/state.ts';
 
 describe('a short code', () => {
@@ -35,4 +36,49 @@ describe('a short code', () => {
 it('a pass warns ten minutes before its end; a short one later, but with time to pay', () => {
 	const minutes = (total: number) => computeWarnSeconds(total * 60) / 60;
 	expect([15, 30, 60, 100, 120, 7 * 24 * 60].map(minutes)).toEqual([2, 3, 6, 10, 10, 10]);
+});
+
+/** The message of a purchase, as a phone gets it (writeSms in web/portal/purchase.ts). */
+const SMS =
+	'KISEMENTI-WIFI\nPassword for KISEMENTI-WIFI: jtza-8htb-b9bm\nYour code: K7MQ-29XT\nairtill.example/resume';
+
+describe('a pasted text', () => {
+	it.each([SMS, 'My code is K7MQ - 29XT, it does not work', 'K7MQ\u2060-\u206029XT'])(
+		'gives the code: %s',
+		(text) => {
+			expect(readTyped(text, false).code).toBe('K7MQ29XT');
+		}
+	);
+
+	it.each([
+		[
+			'QGR7XK2L5M Confirmed. Ksh500.00 sent to AIRTILL for account 9001 on 21/11/26 at 12:16 PM.',
+			'QGR7XK2L5M'
+		],
+		[
+			'You have paid UGX 500 to AIRTILL 256772000000. Fee UGX 0. Financial Transaction Id: 21983746512. External Transaction Id: 9001.',
+			'21983746512'
+		],
+		['PAID. TID 98765432101. UGX 500 to AIRTILL. Bal UGX 1,200. Date 21-Nov-2026 12:16', '98765432101'],
+		[
+			'Paiement de 500 FCFA effectué. ID de la transaction : MP261121.1216.A12345. Solde 1200',
+			'MP261121.1216.A12345'
+		],
+		['Transaction ID: 1029384756', '1029384756'],
+		['1029384756', '1029384756'],
+		['12345678', '12345678']
+	])('of an operator gives its transaction ID: %s', (text, transaction) => {
+		expect(readTyped(text, false).transaction).toBe(transaction);
+	});
+
+	it.each(['', 'hello', 'K7MQ-29X', 'K7MQ-29XTT', 'I paid yesterday but there is no Wi-Fi'])(
+		'without either gives none: %s',
+		(text) => {
+			expect(readTyped(text, false)).toEqual({ code: null, transaction: null });
+		}
+	);
+
+	it('beside the number that paid is the transaction ID, in groups too', () => {
+		expect(readTyped('ABC 12 34', true).transaction).toBe('ABC 12 34');
+	});
 });

@@ -90,6 +90,28 @@ test('nothing is called failed, and no money called safe at home, while nobody k
 	}
 });
 
+test('the phone is named once the operator has the request, and nobody is called charged or not before it is known', () => {
+	const seen = (operator_request: string, seconds: number) => {
+		const created_at = new Date(NOW.getTime() - seconds * 1000).toISOString();
+		const { title, text } = stateOf(
+			session('pending_payment'),
+			payment('pending', { operator_request, created_at })
+		);
+		return `${title} ${text}`;
+	};
+	// Most operators answer at once.
+	for (const request of ['unsent', 'unanswered', 'accepted'])
+		expect(seen(request, 2)).toMatch(/^Check your phone/);
+	expect(seen('accepted', 60)).toMatch(/^Check your phone/);
+	expect(seen('unsent', 6)).toMatch(
+		/^We have not reached the MTN MoMo service yet\. You have not been charged\./
+	);
+	expect(seen('unanswered', 6)).toMatch(
+		/^The MTN MoMo service has not answered yet\. If your phone asks for your PIN/
+	);
+	expect(seen('unanswered', 6)).not.toMatch(/charged/);
+});
+
 test('each failure code has its own sentence, and each says that nothing was charged', () => {
 	const states = [null, ...failureCode.options].map((failure_code) =>
 		stateOf(session('pending_payment'), payment('failed', { failure_code }))

@@ -3,14 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { HELP_ACTIONS } from '#lib/server/web/owner/help.ts';
 import { OWNER_ROUTES } from '#lib/server/web/owner/roles.ts';
 import { accountActions } from '#lib/server/web/sign-in/account-page.ts';
 
 const ACCOUNT_ACTIONS = Object.keys(accountActions(() => Promise.reject(new Error('nobody'))));
-const routes = fileURLToPath(new URL('../../../src/routes/owner/(signed-in)', import.meta.url));
-/** An action of a customer's purchase is a place of its own. */
-const HELP = 'customers/[session]/[action]';
+const routes = fileURLToPath(new URL('../../../src/routes/(area)/owner', import.meta.url));
 
 const files = readdirSync(routes, { recursive: true, withFileTypes: true }).filter(({ name }) =>
 	['+page.svelte', '+page.server.ts', '+server.ts'].includes(name)
@@ -31,26 +28,21 @@ function actionsOf(place: string): string[] {
 		return methods.map(([, method]) => (method === 'GET' ? 'page' : 'default'));
 	}
 	const source = read('+page.server.ts') ?? '';
-	if (source.includes('accountActions(')) return ['page', ...ACCOUNT_ACTIONS];
+	const ofAccount = source.includes('accountActions(') ? ACCOUNT_ACTIONS : [];
 	const written = /^export const actions\b.*?^\}|^export const actions\b.*$/ms.exec(source)?.[0] ?? '';
-	const named = [...written.matchAll(/^\t(\w+): |\{ (default): /gm)].map(([, name, only]) => name ?? only);
-	return ['page', ...named.filter((name) => name !== undefined)];
+	const named = [...written.matchAll(/(?:^\t|[{,] )'?([\w-]+)'?: \w+\(/gm)].map(([, name = '']) => name);
+	return ['page', ...ofAccount, ...named];
 }
 
 it('and the table names nothing else', () => {
-	expect(folders).toContain(HELP);
-	const found = folders.flatMap((place) =>
-		place === HELP ? [...HELP_ACTIONS.keys()].map((name) => `customers/[session]/${name}`) : [place]
-	);
-	expect(Object.keys(OWNER_ROUTES).sort()).toEqual(found.sort());
+	expect(Object.keys(OWNER_ROUTES).sort()).toEqual(folders.sort());
 	for (const [place, actions] of Object.entries(OWNER_ROUTES)) {
-		const folder = folders.includes(place) ? place : HELP;
-		expect(Object.keys(actions).sort(), place).toEqual(actionsOf(folder).sort());
+		expect(Object.keys(actions).sort(), place).toEqual(actionsOf(place).sort());
 	}
 });
 
 it('each file asks who calls, and each form', () => {
-	const guards = /\b(owner|router|gateway)(Page|Form)\(|formVisitor/;
+	const guards = /\b(owner|router|gateway|help)(Page|Form)\(|formVisitor/;
 	const unguarded = files
 		.filter(({ name }) => name.endsWith('.ts'))
 		.map(({ name, parentPath }) => path.join(parentPath, name))
@@ -58,11 +50,8 @@ it('each file asks who calls, and each form', () => {
 	expect(unguarded).toEqual([]);
 	for (const { name, parentPath } of files.filter(({ name }) => name === '+page.server.ts')) {
 		const source = readFileSync(path.join(parentPath, name), 'utf8');
-		if (source.includes('accountActions(')) continue;
 		const place = path.relative(routes, parentPath);
-		const forms = actionsOf(place).filter((action) => action !== 'page');
-		expect(source.match(/\b(owner|router|gateway)Form\(|formVisitor\(/g) ?? [], place).toHaveLength(
-			forms.length
-		);
+		const forms = actionsOf(place).filter((action) => ![...ACCOUNT_ACTIONS, 'page'].includes(action));
+		expect(source.match(/\b(owner|router|gateway|help)Form\(/g) ?? [], place).toHaveLength(forms.length);
 	}
 });

@@ -136,7 +136,8 @@ const serverConfig = (settings: Settings) => ({
 	secret: settings.AIRTILL_SECRET ?? readOrCreateSandboxSecret(settings.DATA_DIR),
 	/** null: only `secret` opens stored values. */
 	secretFallback: settings.AIRTILL_SECRET_FALLBACK ?? null,
-	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
+	demo: settings.AIRTILL_DEMO !== 'off' && settings.AIRTILL_MODE === 'sandbox',
+	demoSales: settings.AIRTILL_DEMO === 'on',
 	logLevel: settings.AIRTILL_LOG_LEVEL,
 	metricsToken: settings.METRICS_TOKEN ?? null,
 	/** null: emails are printed (sandbox) or not sent (live). */

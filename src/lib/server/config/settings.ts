@@ -79,9 +79,10 @@ export const SETTINGS = {
 			'The secret from before a change of `AIRTILL_SECRET`. It still opens the values that it sealed; keep it.'
 	},
 	AIRTILL_DEMO: {
-		schema: z.enum(['on', 'off']),
+		schema: z.enum(['on', 'routers', 'off']),
 		default: 'on',
-		description: 'Loads demo routers and accounts into an empty sandbox database.'
+		description:
+			'Loads demo routers, accounts and a month of sales into an empty sandbox database; `routers`: without the sales.'
 	},
 	AIRTILL_API_URL: {
 		schema: httpUrl.optional(),

@@ -186,6 +186,7 @@ export const pending: PaymentBody = {
 	currency: 'UGX',
 	phone: '+256772123456',
 	payment_method: 'mtn_momo',
+	operator_request: 'unsent',
 	applied: false,
 	failure_code: null,
 	failure_message: null,
@@ -203,6 +204,7 @@ export const pending: PaymentBody = {
 export const paid: PaymentBody = {
 	...pending,
 	status: 'success',
+	operator_request: 'accepted',
 	applied: true,
 	provider_reference: '1029384756',
 	paid_at: '2026-11-21T09:16:20.000Z',
@@ -212,6 +214,7 @@ export const paid: PaymentBody = {
 export const failed: PaymentBody = {
 	...pending,
 	status: 'failed',
+	operator_request: 'accepted',
 	failure_code: 'insufficient_funds',
 	failure_message: 'The payer does not have enough money on this number.',
 	updated_at: '2026-11-21T09:16:34.120Z'

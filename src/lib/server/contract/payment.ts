@@ -20,6 +20,11 @@ export const failureCode = z
 	])
 	.openapi('FailureCode', { description: 'Reason of a failed payment. More codes may be added.' });
 
+const operatorRequest = z.enum(['unsent', 'unanswered', 'accepted', 'refused']).openapi('OperatorRequest', {
+	description:
+		'The request to the operator. `unsent`: nobody is asked to pay yet, and it is sent until `expires_at`. `unanswered`: it was sent, and the payer may be asked. `accepted`: the operator asks the payer. `refused`: the operator did not take it.'
+});
+
 export const payment = z
 	.object({
 		id: field.id('Id of the payment.'),
@@ -29,6 +34,7 @@ export const payment = z
 		currency: field.currency,
 		phone: field.phone('Number that is asked to pay, in E.164; `+9990000000` once it is deleted.'),
 		payment_method: z.string().describe('Payment method of the session.'),
+		operator_request: operatorRequest,
 		applied: z
 			.boolean()
 			.describe(

@@ -48,8 +48,6 @@ const NOT_UNIQUE: readonly number[] = [2067, 1555];
 /** SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN: low bytes of their kinds. */
 const NOT_STORED: readonly number[] = [13, 10, 8, 14];
 
-const isStorageFailure = (error: unknown): boolean => NOT_STORED.includes(resultCode(error) & 0xff);
-
 /**
  * Opens the embedded database with foreign keys and a write-ahead log. A reported commit is on the disk
  * (`synchronous=FULL`).
@@ -59,7 +57,7 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 	createPrivateFolder(dirname(path));
 	createPrivateFile(path);
 	const opened = statSync(path);
-	const health = createWriteHealth(isStorageFailure, {
+	const health = createWriteHealth((error) => NOT_STORED.includes(resultCode(error) & 0xff), {
 		async freeBytes() {
 			const { bavail, bsize } = await statfs(dirname(path));
 			return bavail * bsize;
@@ -233,13 +231,6 @@ async function candidatesWithin(queries: Queries, { centre, radiusMetres, after 
 	return candidates.sort((a, b) => a.atLeast - b.atLeast);
 }
 
-async function enabledRouters(queries: Queries, ids: readonly number[]) {
-	const { rows } = await sql<Row<'routers'>>`
-		select routers.* from json_each(${JSON.stringify(ids)}) join routers on routers.id = value
-		where disabled_at is null`.execute(queries);
-	return rows;
-}
-
 /** @param candidates all within the radius, nearest first */
 async function nearestOf(
 	queries: Queries,
@@ -247,10 +238,10 @@ async function nearestOf(
 	candidates: readonly Candidate[]
 ): Promise<NearRouter[]> {
 	for (let count = limit + SPARE; ; count *= 4) {
-		const rows = await enabledRouters(
-			queries,
-			candidates.slice(0, count).map(({ id }) => id)
-		);
+		const ids = JSON.stringify(candidates.slice(0, count).map(({ id }) => id));
+		const { rows } = await sql<Row<'routers'>>`
+			select routers.* from json_each(${ids}) join routers on routers.id = value
+			where disabled_at is null`.execute(queries);
 		// Beyond the nearest unread candidate, an unread router may be closer.
 		const certain = candidates[count]?.atLeast ?? Infinity;
 		const found = rows

@@ -9,6 +9,7 @@ import { findRouters } from '../routers/routers.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
 import { replaceOffers } from '../offers.ts';
+import { addDemoSales } from './sales.ts';
 
 type DemoSignIn = Awaited<ReturnType<typeof demoAccounts>>[number];
 
@@ -48,7 +49,14 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	const signIns = await demoAccounts(app);
 	loaded.set(app, signIns);
 	const owner = signIns.find(({ role }) => role === 'owner');
-	if (owner && !hasRouters) await addDemoRouters(app, owner.id);
+	const buyer = signIns.find(({ role }) => role === 'app');
+	if (owner && buyer && !hasRouters) {
+		await addDemoRouters(app, owner.id);
+		const routers = await findRouters(app.database, {}, 0, MAX_DEMO_ROUTERS);
+		const isBest = (one: { external_id: string | null }) => Number(one.external_id === ROUTER_WITH_OFFERS);
+		routers.sort((one, other) => isBest(other) - isBest(one));
+		if (app.config.demoSales) await addDemoSales(app, buyer.id, routers);
+	}
 	return signIns;
 }
 

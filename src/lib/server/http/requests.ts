@@ -46,9 +46,9 @@ export function createLeadToOrigin({ origin }: Config, log: Log): (event: Reques
 	if (origin === null) return () => null;
 	const own = new URL(origin);
 	let isReplaced = false;
-	return ({ request, url, isSubRequest, isDataRequest }) => {
+	return ({ request, url, isSubRequest }) => {
 		const { method, headers } = request;
-		if (isReplaced || isSubRequest || isDataRequest || !['GET', 'HEAD'].includes(method)) return null;
+		if (isReplaced || isSubRequest || !['GET', 'HEAD'].includes(method)) return null;
 		if (!headers.get('accept')?.includes('text/html') || BEHIND_GATEWAY.test(url.pathname)) return null;
 		const isLed = url.searchParams.has(LED);
 		const isOwn = namesOf(headers, own.protocol).some(
@@ -85,9 +85,10 @@ const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[
 const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
 
 /** Forms with a file. Their actions read the body after they know who sends it (`readFields`). */
-const isFileForm = (path: string, type: string) =>
+const isFileForm = ({ pathname, searchParams }: URL, type: string) =>
 	/^multipart\/form-data\s*;/i.test(type) &&
-	(/^(\/[a-z]{2})?\/owner\/(routers\/\d+\/)?brand$/.test(path) || path === '/admin/routers/import');
+	((/^(\/[a-z]{2})?\/owner\/settings$/.test(pathname) && searchParams.has('/brand')) ||
+		pathname === '/admin/routers/import');
 
 /**
  * Reads a posted form of at most 16 KiB, because parsing a large one stalls the process. Forms with
@@ -96,7 +97,7 @@ const isFileForm = (path: string, type: string) =>
 export async function limitForm(event: RequestEvent): Promise<boolean> {
 	const { request, url } = event;
 	const type = request.headers.get('content-type') ?? '';
-	if (request.method !== 'POST' || !FORM_TYPES.test(type) || isFileForm(url.pathname, type)) return true;
+	if (request.method !== 'POST' || !FORM_TYPES.test(type) || isFileForm(url, type)) return true;
 	try {
 		event.request = new Request(request, { body: Buffer.from(await readBody(request, MAX_BODY_BYTES)) });
 		return true;

@@ -43,17 +43,32 @@ export async function searchPurchases(
 	const found = await (typed === ''
 		? findNewestSessions(db, page)
 		: searchSessionRows(db, await readClues(context, typed), page));
-	const sessions = found.slice(0, limit);
+	return { data: await addPayments(context, found.slice(0, limit)), hasMore: found.length > limit };
+}
+
+async function addPayments({ database, clock }: Help, sessions: readonly FoundSession[]) {
 	const ids = sessions.map(({ id }) => id);
-	const payments = await findChildren(db, 'payments', 'session_id', ids);
-	const now = context.clock.now();
-	return {
-		data: sessions.map((session) => {
-			const own = payments.filter(({ session_id: id }) => id === session.id);
-			return { session: expireIfOver(session, now), payment: findDecisivePayment(session, own) };
-		}),
-		hasMore: found.length > limit
-	};
+	const payments = await findChildren(database.db, 'payments', 'session_id', ids);
+	return sessions.map((session) => {
+		const own = payments.filter(({ session_id: id }) => id === session.id);
+		return { session: expireIfOver(session, clock.now()), payment: findDecisivePayment(session, own) };
+	});
+}
+
+/** Lists the purchases at an owner's routers with an open review, the oldest first. */
+export async function findUndecidedPurchases(context: Help, accountId: number, limit: number) {
+	const found = await selectSessionsOfOwner(context.database.db, accountId)
+		.where('sessions.id', 'in', (queries) =>
+			queries
+				.selectFrom('reviews')
+				.innerJoin('payments', 'payments.id', 'reviews.payment_id')
+				.select('payments.session_id')
+				.where('reviews.resolved_at', 'is', null)
+		)
+		.orderBy('sessions.id')
+		.limit(limit)
+		.execute();
+	return addPayments(context, found);
 }
 
 async function readClues({ operators, purchases }: Help, typed: string): Promise<Clues> {

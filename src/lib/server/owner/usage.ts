@@ -25,15 +25,6 @@ type GatewayUse = Pick<
 	'name' | 'title' | 'mode' | 'seenAt' | 'unresponsiveSince' | 'clockOffsetMs'
 >;
 
-export const createUsage = (context: UsageContext) => ({
-	ofRouters: (routerIds: readonly number[]) => findRouterUses(context, routerIds),
-	async ofSessions(sessionIds: readonly number[]): Promise<Map<number, SessionUse>> {
-		if (sessionIds.length === 0) return new Map();
-		const rows = await findSessionUses(context.database.db, sessionIds, context.clock.now() - FRESH_MS);
-		return new Map(rows.map((row) => [row.session_id, row]));
-	}
-});
-
 const isUnmonitored = (mode: ControlMode) => mode === 'browser' || mode === 'external';
 
 /** `new` has never responded. `unmonitored` sends nothing itself, so its state is unknown. */
@@ -44,7 +35,7 @@ export function classifyGateway(
 	return gateway.unresponsiveSince === null ? 'responding' : 'unresponsive';
 }
 
-async function findRouterUses(context: UsageContext, routerIds: readonly number[]) {
+export async function findRouterUses(context: UsageContext, routerIds: readonly number[]) {
 	const registered = await findGatewaysOfRouters(context.gateways, routerIds);
 	if (registered.length === 0) return new Map<number, RouterUse>();
 	const online = await countOnline(context, registered);
@@ -69,11 +60,20 @@ async function countOnline(
 	{ database: { db }, clock }: UsageContext,
 	registered: readonly RegisteredGateway[]
 ) {
-	const ids = registered.map(({ id }) => id);
+	const ids = sql.join(registered.map(({ id }) => id));
 	const now = clock.now();
 	const [connected, granted] = await Promise.all([
-		countConnected(db, ids, now - FRESH_MS),
-		countGranted(db, ids, now)
+		countByGateway(
+			db,
+			sql`count(distinct coalesce(mac, acct_session_id))`,
+			sql`connections where gateway_id in (${ids}) and stopped_at is null and seen_at >= ${now - FRESH_MS}`
+		),
+		countByGateway(
+			db,
+			sql`count(*)`,
+			sql`grants where gateway_id in (${ids}) and state = 'granted' and released_at is null
+				and requested_end_at > ${now}`
+		)
 	]);
 	return new Map(
 		registered.flatMap((gateway): [number, number][] => {
@@ -86,25 +86,9 @@ async function countOnline(
 	);
 }
 
-const countConnected = (queries: Queries, gatewayIds: readonly number[], freshAfter: number) =>
-	countByGateway(
-		queries,
-		sql`select gateway_id, count(distinct coalesce(mac, acct_session_id)) as devices from connections
-			where gateway_id in (${sql.join(gatewayIds)}) and stopped_at is null and seen_at >= ${freshAfter}
-			group by gateway_id`
-	);
-
-const countGranted = (queries: Queries, gatewayIds: readonly number[], now: number) =>
-	countByGateway(
-		queries,
-		sql`select gateway_id, count(*) as devices from grants
-			where gateway_id in (${sql.join(gatewayIds)}) and state = 'granted' and released_at is null
-				and requested_end_at > ${now}
-			group by gateway_id`
-	);
-
-async function countByGateway(queries: Queries, query: RawBuilder<unknown>) {
-	const { rows } = await (query as RawBuilder<{ gateway_id: number; devices: number }>).execute(queries);
+async function countByGateway(queries: Queries, devices: RawBuilder<unknown>, from: RawBuilder<unknown>) {
+	const { rows } = await sql<{ gateway_id: number; devices: number }>`
+		select gateway_id, ${devices} as devices from ${from} group by gateway_id`.execute(queries);
 	return new Map(rows.map((row) => [row.gateway_id, row.devices]));
 }
 
@@ -116,14 +100,14 @@ export interface SessionUse {
 }
 
 /** Sums the connections that started during each session, counted once per pass. */
-async function findSessionUses(
-	queries: Queries,
-	sessionIds: readonly number[],
-	freshAfter: number
-): Promise<SessionUse[]> {
+export async function findSessionUses(
+	{ database, clock }: Pick<UsageContext, 'database' | 'clock'>,
+	sessionIds: readonly number[]
+): Promise<Map<number, SessionUse>> {
+	if (sessionIds.length === 0) return new Map();
 	const { rows } = await sql<SessionUse>`
 		select sessions.id as session_id, sum(connection.bytes_in + connection.bytes_out) as bytes,
-			sum(case when connection.stopped_at is null and connection.seen_at >= ${freshAfter}
+			sum(case when connection.stopped_at is null and connection.seen_at >= ${clock.now() - FRESH_MS}
 				then 1 else 0 end) as connected
 		from sessions join connections connection on connection.pass_id = sessions.pass_id
 		where sessions.id in (${sql.join(sessionIds)})
@@ -131,6 +115,6 @@ async function findSessionUses(
 			and not exists (select 1 from sessions later where later.pass_id = sessions.pass_id
 				and later.id <> sessions.id and later.starts_at >= sessions.expires_at
 				and later.starts_at <= connection.started_at)
-		group by sessions.id`.execute(queries);
-	return rows;
+		group by sessions.id`.execute(database.db);
+	return new Map(rows.map((row) => [row.session_id, row]));
 }

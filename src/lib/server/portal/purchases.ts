@@ -74,6 +74,9 @@ export async function awaitPurchase(
 	return row && readAfterWait(purchases, api, token, row, waitSeconds);
 }
 
+/** A wait ends with the result of the payment only: it is cut here to tell that the operator is silent. */
+const UNANSWERED_SECONDS = 6;
+
 export async function readAfterWait(
 	purchases: Purchases,
 	api: ApiClient,
@@ -84,7 +87,12 @@ export async function readAfterWait(
 	if (waitSeconds > 0) {
 		const [newest] = await findAddedRows(purchases.database.db, row.id, 1);
 		const latest = (newest && parsePaymentIds(newest).at(-1)) ?? parsePaymentIds(row).at(-1);
-		if (latest !== undefined) await api.getPayment(latest, waitSeconds);
+		if (latest === undefined) return readView(purchases, api, token, row);
+		const soon = Math.min(waitSeconds, UNANSWERED_SECONDS);
+		const { status, operator_request: request } = await api.getPayment(latest, soon);
+		const isAnswered = request !== 'unsent' && request !== 'unanswered';
+		if (status === 'pending' && isAnswered && waitSeconds > soon)
+			await api.getPayment(latest, waitSeconds - soon);
 	}
 	return readView(purchases, api, token, row);
 }

@@ -14,6 +14,39 @@ import {
 	type Purchases
 } from './purchases.ts';
 
+/** An SMS has 160 characters, and operators join several. */
+const MAX_TYPED = 1_000;
+/** Between words, so that a Wi-Fi password in the same message is none. */
+const CODE_IN_TEXT = /(?<![\w-])[\da-z]{4} ?[-‐-―] ?[\da-z]{4}(?![\w-])/i;
+/** "Transaction ID: 1234567890", "TxId:123", "Ref. 7XK2L5M" in the languages of operators. */
+const NAMED_TRANSACTION =
+	/\b(?:(?:t(?:xn?|rans\p{L}*)?\.? ?)?id(?: de (?:la )?transaction)?|ref(?:erence)?)\b[\s.:#-]*([\da-z.]*\d[\da-z.]*)(?<!\.)/iu;
+/** M-Pesa begins its messages with the ID: "QGR7XK2L5M Confirmed." */
+const BARE_TRANSACTION = /\b(?=\w*\d)(?=\w*[A-Z])[\dA-Z]{9,}\b/;
+/** With more words it is a message. */
+const MAX_WORDS = 4;
+
+/**
+ * Finds the code in a typed or pasted text, or the transaction ID in an operator's message.
+ * @param isWhole a text without either is a transaction ID all the same
+ */
+export function readTyped(
+	text: string,
+	isWhole: boolean
+): { code: string | null; transaction: string | null } {
+	const typed = text
+		.slice(0, MAX_TYPED)
+		.normalize('NFKC')
+		.replaceAll(/\p{Cf}/gu, '')
+		.trim();
+	const isMessage = typed.split(/\s+/).length > MAX_WORDS;
+	const code = readCode(typed) ?? readCode(CODE_IN_TEXT.exec(typed)?.[0] ?? '');
+	const named = NAMED_TRANSACTION.exec(typed)?.[1] ?? BARE_TRANSACTION.exec(isMessage ? typed : '')?.[0];
+	const bare = isWhole || /^(?:\d{6,}|(?=.*\d)[\da-z.]{9,})$/i.test(typed) ? typed : null;
+	// Of a short text all is the ID, which people group.
+	return { code, transaction: named ?? (isMessage ? null : bare) };
+}
+
 /** What a try opened, or why it did not. */
 export type Resumed = Opened | Limited | Crowded;
 

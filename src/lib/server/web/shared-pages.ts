@@ -46,9 +46,9 @@ export function createSharedPages(app: App) {
 	const reference = new Set([...REFERENCE, ...readGuides(app.config).map(({ href }) => href)]);
 
 	/** Null: the request gets a page of its own, such as one of search results. */
-	function keyOf({ request, url, locals, isDataRequest }: RequestEvent, locale: string): string | null {
+	function keyOf({ request, url, locals }: RequestEvent, locale: string): string | null {
 		const path = url.pathname;
-		if (isDataRequest || (request.method !== 'GET' && request.method !== 'HEAD')) return null;
+		if (request.method !== 'GET' && request.method !== 'HEAD') return null;
 		if (reference.has(path)) return path;
 		// Whoever is signed in has a cookie, and is led on.
 		const isSame = PAGES.test(path) && url.search === '' && !request.headers.has('cookie');

@@ -259,7 +259,7 @@ describe('on PostgreSQL', () => {
 			holder.count("select count(*) from pg_locks where locktype = 'advisory' and not granted")
 		);
 		const order = { note: 'The Wi-Fi was down', duration: '15m', form: 'a'.repeat(24) };
-		expect((await owner.post(`/owner/customers/${sessionId}/extend`, order)).status).toBe(200);
+		expect((await owner.post(`/owner/customers/${sessionId}?/extend`, order)).status).toBe(200);
 		await holder.close();
 		await eventually('it has a new end', () => grants(`confirmed_end_at > ${server.now()}`));
 		await eventually('nothing is left to do', async () => {

@@ -37,7 +37,7 @@ describe.each(DATABASES)('changing the secret on %s', (database) => {
 		const network = { access: 'shared_password wpa', from: 'wpa_personal_per_client wpa' };
 		const owner = await signInAs(server, 'owner');
 		const password5 = { ...network, password: 'the password of the network' };
-		expect((await owner.post('/owner/routers/5/access', password5)).path).toBe('/owner/routers/5?done=access');
+		expect((await owner.post('/owner/routers/5/edit?/access', password5)).path).toBe('/owner/routers/5?done=access');
 		const { portal, name } = await registerGateway(server, 'mikrotik-pap', { loginHost: '10.5.50.1', router: 4 });
 		const visit = `${portal}?link-login-only=${encodeURIComponent('http://10.5.50.1/login')}&mac=02:00:5E:10:00:01`;
 		expect((await fetch(visit)).status).toBe(200);

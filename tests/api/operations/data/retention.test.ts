@@ -2,7 +2,7 @@
 import { sql as query, type CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createAudit } from '#lib/server/audit.ts';
-import { createPersonalData } from '#lib/server/personal-data.ts';
+import { personalDataJobs } from '#lib/server/personal-data.ts';
 import { openDatabase } from '#lib/server/db/database.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { clockOf, connect } from '../../../support/gateways/watch.ts';
@@ -126,11 +126,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			const config = { keepDays: { numbers: 90, devices: 400 } };
 			const audit = createAudit(clock);
 			if (database === 'postgres') await query`analyze`.execute(noted);
-			const job = createPersonalData({ database: opened, clock, config, audit }).jobs['personal-data.delete'];
-			const watched = { ...opened, db: noted };
-			const other = createPersonalData({ database: watched, clock, config, audit }).jobs[
-				'personal-data.delete'
-			];
+			const jobOf = (database: typeof opened) =>
+				personalDataJobs({ database, clock, config, audit })['personal-data.delete'];
+			const job = jobOf(opened);
+			const other = jobOf({ ...opened, db: noted });
 			const left = () => sql.count('select count(*) from sessions where phone <> ?', DELETED);
 			const all = await left();
 			await job();

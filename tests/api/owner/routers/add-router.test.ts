@@ -77,7 +77,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(JSON.parse(String(entry?.['after']))).toMatchObject({ router_id: router?.['id'], ...stated });
 
 		expect(await isListed()).toBe(false);
-		const enabled = await owner.post(`/owner/routers/${router?.['id']}/sales`, { do: 'enable' });
+		const enabled = await owner.post(`/owner/routers/${router?.['id']}?/sales`, { do: 'enable' });
 		expect(enabled.text).toContain('This router sells now.');
 		expect(await isListed()).toBe(true);
 		expect((await owner.get('/owner')).text).not.toContain('Steps to start selling');
@@ -87,7 +87,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	const soldOffers = async (id: number) => (await sold(id)).offers.map((one) => [one.duration, one.price]);
 	const enabled = async (page: { path: string }): Promise<number> => {
 		const id = Number(/routers\/(\d+)/.exec(page.path)?.[1]);
-		await owner.post(`/owner/routers/${id}/sales`, { do: 'enable' });
+		await owner.post(`/owner/routers/${id}?/sales`, { do: 'enable' });
 		return id;
 	};
 	const order = { payment_method: 'mobile_money', phone: '+256772123456' };
@@ -186,11 +186,11 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('asks for the password that all buyers get, and shows no steps once it sells', async () => {
 		const added = await owner.post(PATH, { ...FIELDS, key, access: 'shared_password wpa' });
 		const page = added.path.replace(/\?.*/, '');
-		expect(added.html).toContain(`href="${page}/access"`);
-		const enabled = await owner.post(`${page}/sales`, { do: 'enable' });
+		expect(added.html).toContain(`href="${page}/edit#access"`);
+		const enabled = await owner.post(`${page}?/sales`, { do: 'enable' });
 		expect(enabled.text).toContain('The router is saved.');
 		expect(stepsOf(enabled.html)).toContain('Connect the router: to do');
-		await owner.post(`${page}/access`, { access: 'shared_password wpa', password: 'the-owners-own' });
+		await owner.post(`${page}/edit?/access`, { access: 'shared_password wpa', password: 'the-owners-own' });
 		expect((await owner.get(page)).text).not.toContain('Steps to start selling');
 	});
 

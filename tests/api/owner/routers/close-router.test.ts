@@ -26,7 +26,7 @@ beforeEach(async () => {
 	router = await addRouter(fixture(), owner.accountId, { name: 'Kiosk', ...PLACE });
 });
 
-const press = (what: string, person = owner) => person.post(`/owner/routers/${router}/sales`, { do: what });
+const press = (what: string, person = owner) => person.post(`/owner/routers/${router}?/sales`, { do: what });
 const columns = async () => {
 	const [row] = await fixture().sql.all(
 		'select disabled_at, disabled_by_owner, paused_until from routers where id = ?',
@@ -47,7 +47,7 @@ const OPEN = ['online', null];
 
 describe('closing for the day', () => {
 	it('lasts until six o’clock tomorrow, in the time zone of the installation, or until the owner opens again', async () => {
-		const page = await owner.get(`/owner/routers/${router}/sales`);
+		const page = await owner.get(`/owner/routers/${router}?/sales`);
 		expect(page.text).toContain('Close until tomorrow, 06:00');
 		const done = await press('pause');
 		expect([done.path, done.text]).toEqual([
@@ -122,7 +122,7 @@ describe('closing for the day', () => {
 });
 
 describe('opening hours', () => {
-	const path = () => `/owner/routers/${router}/edit`;
+	const path = () => `/owner/routers/${router}/edit?/details`;
 	/** Saves the page with these times, without changing anything else. */
 	const save = async (times: Record<string, string>, from?: Page) => {
 		const page = from ?? (await owner.get(path()));
@@ -153,7 +153,7 @@ describe('opening hours', () => {
 	it('pass midnight: closing after midnight ends the running night', async () => {
 		await save(everyDay('18:00', '02:00'));
 		await fixture().server.advance(12.5 * hour);
-		expect((await owner.get(`/owner/routers/${router}/sales`)).text).toContain('Close until 18:00');
+		expect((await owner.get(`/owner/routers/${router}?/sales`)).text).toContain('Close until 18:00');
 		expect((await press('pause')).text).toContain('closed until 18:00');
 		expect(await nearby()).toEqual([CLOSED]);
 		await fixture().server.advance(17.6 * hour);
@@ -216,7 +216,7 @@ describe('disabling', () => {
 		await press('disable');
 		const byAdministrator = await changeRouter(fixture().server, router, 'disable');
 		expect(byAdministrator.text).toContain('The router is disabled.');
-		const page = await owner.get(`/owner/routers/${router}/sales`);
+		const page = await owner.get(`/owner/routers/${router}?/sales`);
 		expect(page.text).toContain('Only the administrator can enable it.');
 		expect(page.html).not.toContain('value="enable"');
 		const refused = await press('enable');

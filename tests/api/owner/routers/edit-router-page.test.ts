@@ -25,7 +25,7 @@ const entries = async () =>
 		.filter(({ after }) => after.router_id === router);
 
 describe('the edit page', () => {
-	const path = () => `/owner/routers/${router}/edit`;
+	const path = () => `/owner/routers/${router}/edit?/details`;
 	const FIELDS = {
 		...{ name: 'Café Owino', address: '12 Market Street', ssid: 'OWINO' },
 		...{ lat: '-0.31', lon: '32.58' }
@@ -95,7 +95,7 @@ describe('the edit page', () => {
 });
 
 describe('a network name', () => {
-	const path = () => `/owner/routers/${router}/edit`;
+	const path = () => `/owner/routers/${router}/edit?/details`;
 	/** Changes these fields of the page as it is now. */
 	async function save(change: Record<string, string>) {
 		const page = await owner.get(path());
@@ -142,7 +142,7 @@ describe('a network name', () => {
 });
 
 it('an old edit page does not undo what a newer one saved', async () => {
-	const path = `/owner/routers/${router}/edit`;
+	const path = `/owner/routers/${router}/edit?/details`;
 	const old = await owner.get(path);
 	const names = ['name', 'address', 'ssid', 'lat', 'lon'].flatMap((name) => [name, `was-${name}`]);
 	const fields = Object.fromEntries(names.map((name) => [name, fieldValue(old, name)]));
@@ -152,7 +152,7 @@ it('an old edit page does not undo what a newer one saved', async () => {
 });
 
 describe('the page of the access', () => {
-	const path = () => `/owner/routers/${router}/access`;
+	const path = () => `/owner/routers/${router}/edit?/access`;
 	const choices = async () =>
 		[...(await owner.get(path())).html.matchAll(/name="access" value="(\w+ \w+)"/g)].map(
 			([, value]) => value

@@ -103,7 +103,7 @@ describe('a portal of a service with only the fields of the wire format', () => 
 	});
 
 	it('finds no purchase by its payment, because such a service lists none', async () => {
-		const found = await page('/resume', { transaction: 'SBX123', phone: numberEnding('123') });
+		const found = await page('/resume', { code: 'SBX123', phone: numberEnding('123') });
 		expect([found.status, found.text.includes('We can’t find a payment')]).toEqual([404, true]);
 	});
 

@@ -18,7 +18,7 @@ it('paid: the sign-in is made for the session, at the registered gateway, and ma
 	const path = await buyHourHere(person(), await person().get(entry(fas())));
 	const page = await active(person(), path);
 	expect(page.html).toContain(`href="${path}/online"`);
-	expect(page.html).toContain(`http-equiv="refresh" content="12; url=${path}/online"`);
+	expect(page.html).toContain(`http-equiv="refresh" content="2; url=${path}/online"`);
 	expect((await person().raw(`${path}/online`, { method: 'HEAD' })).headers.get('location')).toBe(path);
 	const answer = await person().raw(`${path}/online`);
 	expect(answer.status).toBe(303);
@@ -37,6 +37,7 @@ it('paid: the sign-in is made for the session, at the registered gateway, and ma
 	const back = await person().get(`${path}?online`);
 	expect(headingOf(back)).toBe('You are online.');
 	expect(back.text).toMatch(/Your Wi‑Fi is paid until .*? You can close this page\./);
+	expect(back.html).toMatch(/<a class="button" href="https:[^>]*>Start browsing</);
 	expect((await person().get(path)).html).not.toContain('http-equiv="refresh"');
 	// A tab that is opened again later knows nothing of the device.
 	await fixture().server.advance(11 * 60_000);
@@ -85,8 +86,7 @@ it('a purchase that is opened in another captive session lets that device online
 	const path = pathOf(named);
 	await active(person(), path);
 	await person().raw(`${path}/online`);
-	const isSentThere = async () =>
-		(await person().get(path)).html.includes(`content="12; url=${path}/online"`);
+	const isSentThere = async () => (await person().get(path)).html.includes(`content="2; url=${path}/online"`);
 	expect(await isSentThere()).toBe(false);
 	const open = async (name: string) => {
 		const device = fas({ hid: sha256(name), clientmac: '02:00:00:00:00:77' });

@@ -1,6 +1,6 @@
 import { formatDuration } from '#lib/domain/time.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { makePhoneHint } from '#lib/domain/phone.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { formatMoney, toMajor } from '#lib/domain/money.ts';
 import { formatMobile, parseMobile } from '#lib/domain/phone.ts';
@@ -44,6 +44,9 @@ const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	}
 });
 
+/** Reviews are for administrators. */
+const eventsOf = (role: string) => EVENTS.filter((name) => name !== 'reviews' || role === 'admin');
+
 export async function alertPage({ locals: { app }, url }: RequestEvent, { owner }: OwnerVisitor) {
 	const { id: accountId, role } = owner;
 	const { config, alerts, notifications } = app;
@@ -52,11 +55,11 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, { owner 
 	const priceMinor = config.sms?.priceMinor ?? 0;
 	const { count, price } = await sumSmsOfMonth(notifications, accountId);
 	return {
-		done: url.searchParams.has('done'),
+		done: url.searchParams.get('done') === 'alerts',
 		most: String(MAX_PER_DAY),
 		language: LANGUAGE_NAMES[currentLocale()],
 		example: apart(makePhoneHint(config.defaultRegion).example),
-		events: EVENTS.filter((name) => name !== 'reviews' || role === 'admin').map((name) => ({
+		events: eventsOf(role).map((name) => ({
 			name,
 			...words[name]
 		})),
@@ -82,7 +85,7 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, { owner 
 }
 
 /** Runs a form of the page: `do` names the action, `channel` the channel. */
-export async function changeAlerts(event: RequestEvent, { actor }: OwnerVisitor) {
+export async function changeAlerts(event: RequestEvent, { actor, owner }: OwnerVisitor) {
 	const { config, alerts } = event.locals.app;
 	const { field, all } = await readFields(event.request);
 	const channel: Channel = field('channel') === 'sms' ? 'sms' : 'email';
@@ -101,13 +104,14 @@ export async function changeAlerts(event: RequestEvent, { actor }: OwnerVisitor)
 			const to = { address, locale: currentLocale(), write };
 			if (!(await setAlertAddress(alerts, own, to))) return refused(m.alerts_limited());
 			// The page asks for the code.
-			return redirect(303, event.url.pathname);
+			return redirect(303, `${event.url.pathname}?show=alerts#alerts`);
 		}
-		case 'confirm':
-			if (!(await confirmAlertChannel(alerts, own, field('code').replace(/\s/g, '')))) {
-				return refused(m.alerts_code_wrong());
-			}
+		case 'confirm': {
+			const code = field('code').replace(/\s/g, '');
+			const isRight = await confirmAlertChannel(alerts, own, { code, events: eventsOf(owner.role) });
+			if (!isRight) return refused(m.alerts_code_wrong());
 			break;
+		}
 		case 'events': {
 			const events = EVENTS.filter((name) => all('event').includes(name));
 			await setAlertEvents(alerts, own, { events, locale: currentLocale() });
@@ -119,7 +123,7 @@ export async function changeAlerts(event: RequestEvent, { actor }: OwnerVisitor)
 		default:
 			return refused(m.owner_problem());
 	}
-	redirect(303, `${event.url.pathname}?done`);
+	redirect(303, `${event.url.pathname}?done=alerts#alerts`);
 }
 
 /** Gateways that an alert names. */

@@ -29,7 +29,7 @@ export async function brandForm(event: RequestEvent, { actor }: OwnerVisitor) {
 		maxName: MAX_BRAND_NAME,
 		maxContact: MAX_CONTACT,
 		maxMegabytes: MAX_UPLOAD_MEGABYTES,
-		done: event.url.searchParams.has('done')
+		done: event.url.searchParams.get('done') === 'brand'
 	};
 }
 
@@ -50,7 +50,7 @@ export async function saveBrand(event: RequestEvent, { actor }: OwnerVisitor) {
 		const shown = { name, contact, colour, version: isMoved ? null : version };
 		return fail(isMoved ? 409 : 400, { ...describeProblem(refused.reason as BrandProblem), ...shown });
 	}
-	redirect(303, `${event.url.pathname}?done`);
+	redirect(303, `${event.url.pathname}?done=brand#brand`);
 }
 
 function describeProblem(reason: BrandProblem) {

@@ -6,7 +6,6 @@ import {
 	type Period,
 	formatDuration,
 	isDate,
-	monthsBeside,
 	timeAt
 } from '#lib/domain/time.ts';
 import { dayName, moment, money, periodName } from '#lib/format/text.ts';
@@ -26,46 +25,24 @@ import {
 } from '#lib/server/billing/earnings.ts';
 import { methodTitle } from '#lib/format/words.ts';
 import { CSV_BATCH, type CsvCell, csvResponse } from '../csv.ts';
-import { PAGE_SIZE, idOf, readPage } from '../page-links.ts';
+import { idOf, readPage } from '../page-links.ts';
 import type { App } from '#lib/server/app.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
-import { type RouterUse, type SessionUse, classifyGateway } from '#lib/server/owner/usage.ts';
+import { type RouterUse, type SessionUse, classifyGateway, findRouterUses } from '#lib/server/owner/usage.ts';
 import { routerState } from './router.ts';
-
-export async function earningsPage({ url, locals: { app } }: RequestEvent, { actor }: OwnerVisitor) {
-	const period = periodOf(url.searchParams);
-	const { currency, total, offers, data } = await sumBreakdown(app, actor, { period });
-	return {
-		period,
-		net: money(total.net, currency),
-		lines: figureLines(total, currency),
-		any: !isEmpty(total),
-		offers: offerLines(offers, currency),
-		rows: data
-			.filter((bucket) => !isEmpty(bucket))
-			.map(({ start, end, net }) => ({
-				name: periodName(period, start, end),
-				net: money(net, currency),
-				href: paymentsHref(period, start)
-			}))
-			.reverse()
-	};
-}
 
 export async function statementPage({ url, locals: { app } }: RequestEvent, { actor, owner }: OwnerVisitor) {
 	const { clock, config } = app;
 	const today = findToday(app);
 	const day = dayOf(url.searchParams, today);
 	const { currency, start, end, total, data } = await sumRouters(app, actor, { period: 'monthly', day });
-	const beside = monthsBeside(start);
 	return {
 		email: owner.email,
 		created: moment(clock.now(), config.reportTimezone, { year: 'numeric' }),
 		name: periodName('monthly', start, end),
 		isOver: end < today,
-		previous: start > FIRST_DATE ? statementHref(beside.previous) : null,
-		next: end < today ? statementHref(beside.next) : null,
-		payments: paymentsHref('monthly', start),
+		...daysBeside({ start, end }, today, statementHref),
+		payments: moneyHref('monthly', start),
 		any: !isEmpty(total),
 		net: money(total.net, currency),
 		lines: figureLines(total, currency),
@@ -93,11 +70,10 @@ const figureLines = (
 	[m.owner_payments_count(), numberText(sums.sessions), hrefOf('payment')]
 ];
 
-const paymentsHref = (period: Period, day: string, filter: Filter = {}) =>
-	link(`/owner/payments?${new URLSearchParams({ period, day, ...filterFields(filter) }).toString()}`);
+const moneyHref = (period: Period, day: string, filter: Filter = {}) =>
+	`${link('/owner/money')}?${new URLSearchParams({ period, day, ...filterFields(filter) })}`;
 
-const statementHref = (day: string) =>
-	link(`/owner/earnings/statement?${new URLSearchParams({ day }).toString()}`);
+const statementHref = (day: string) => `${link('/owner/money/statement')}?day=${day}`;
 
 const isEmpty = (sums: Sums) => sums.sessions === 0 && sums.refunds === 0;
 
@@ -126,38 +102,65 @@ const askedOf = ({ url: { searchParams }, locals: { app } }: RequestEvent) => ({
 	filter: filterOf(searchParams)
 });
 
-export async function paymentsPage(event: RequestEvent, owner: OwnerVisitor) {
+/** Links to the periods before and after one; null if there can be no payments. */
+const daysBeside = (
+	{ start, end }: { start: string; end: string },
+	today: string,
+	hrefOf: (day: string) => string
+) => ({
+	previous: start > FIRST_DATE ? hrefOf(daysBefore(start, 1)) : null,
+	next: end < today ? hrefOf(daysBefore(end, -1)) : null
+});
+
+/** Reads the page of a period: its sums, the payments and refunds that add up to them, and sums of groups of them. */
+export async function moneyPage(event: RequestEvent, owner: OwnerVisitor) {
 	const { app } = event.locals;
-	const { config } = app;
+	const { actor } = owner;
 	const asked = askedOf(event);
 	const { period, day, filter } = asked;
-	const router = filter.router == null ? null : await ownRouterOf(event, owner, filter.router);
 	const filters = { period, day, ...filterFields(filter) };
-	const [body, page] = await Promise.all([
-		sumBreakdown(app, owner.actor, { period, from: day, to: day, filter }),
+	const isFiltered = Object.keys(filters).length > 2;
+	const today = findToday(app);
+	const [router, body, page, groups] = await Promise.all([
+		filter.router == null ? null : ownRouterOf(event, owner, filter.router),
+		sumBreakdown(app, actor, { period, from: day, to: day, filter }),
 		readPage(event, { parameter: 'after', length: 3, filters }, (at) => {
 			// PostgreSQL refuses a large number in place of 0 or 1.
 			const after = at && ([at[0], at[1], Math.min(at[2], 1)] as const);
-			return listLines(app, owner.actor, asked, { after, limit: PAGE_SIZE });
-		})
+			return listLines(app, actor, asked, { after, limit: PAYMENTS_ON_PAGE });
+		}),
+		isFiltered ? null : readGroups(app, actor, { period, day })
 	]);
-	const { currency, start, end } = body;
+	const { currency, start, end, total } = body;
+	const name = periodName(period, start, end);
+	const hrefOf = (one: Filter) => moneyHref(period, start, { ...filter, ...one });
 	return {
-		name: periodName(period, start, end),
+		...{ period, name, any: !isEmpty(total) },
+		isNow: start <= today && today <= end,
+		...daysBeside(body, today, (beside) => moneyHref(period, beside)),
 		only: [
 			router?.name,
 			filter.offer === '' ? m.owner_offers_by_hour() : filter.offer,
 			filter.method == null ? null : methodTitle(filter.method),
 			filter.hour == null ? null : hourName(filter.hour),
 			filter.kind && { payment: m.owner_payments_count(), refund: m.owner_refunded() }[filter.kind]
-		].filter((name) => name != null),
-		all: paymentsHref(period, start),
-		net: money(body.total.net, currency),
-		sums: figureLines(body.total, currency),
-		offers: offerLines(body.offers, currency),
+		].filter((one) => one != null),
+		all: moneyHref(period, start),
+		net: money(total.net, currency),
+		lines: figureLines(total, currency, (kind) => hrefOf(kind ? { kind } : {})),
+		groups,
+		offers: group(
+			offerLines(body.offers, currency).map(({ offer, ...line }) => ({ ...line, href: hrefOf({ offer }) }))
+		),
+		methods: group(
+			body.methods.map((one) => {
+				return { ...sumLine(methodTitle(one.name), one, currency), href: hrefOf({ method: one.name }) };
+			})
+		),
 		rows: page.data.map((line) => ({
 			title: (line.kind === 'refund' ? m.owner_refund_of : m.owner_payment)({ number: `${line.paymentId}` }),
-			when: moment(line.at, config.reportTimezone),
+			href: link(`/owner/customers/${line.sessionId}`),
+			when: moment(line.at, app.config.reportTimezone),
 			router: line.routerName,
 			phone: line.phoneMasked,
 			bought: line.offerName ?? formatDuration(line.duration),
@@ -165,10 +168,68 @@ export async function paymentsPage(event: RequestEvent, owner: OwnerVisitor) {
 			net: money(line.net, currency)
 		})),
 		pages: page.pages,
-		statement: period === 'monthly' ? statementHref(start) : null,
-		download: link(`/owner/payments/export?${new URLSearchParams({ ...filters, day: start }).toString()}`)
+		statement: statementHref(day),
+		download: `${link('/owner/money/export')}?${new URLSearchParams({ ...filters, day: start })}`
 	};
 }
+
+const PAYMENTS_ON_PAGE = 25;
+/** Lines of a group. A month's statement has all routers. */
+const MOST = 50;
+
+const group = <Line>(lines: readonly Line[]) => ({
+	lines: lines.slice(0, MOST),
+	note: lines.length > MOST ? m.owner_most_sales({ count: numberText(MOST) }) : null
+});
+
+/** Reads the sums of a period by day, hour and router, and those of the periods up to today, with their payments. */
+async function readGroups(app: App, caller: { accountId: number }, of: { period: Period; day: string }) {
+	const today = findToday(app);
+	const [hours, routers, periods] = await Promise.all([
+		sumHours(app, caller, of),
+		sumRouters(app, caller, of, MOST + 1),
+		sumBreakdown(app, caller, { period: of.period })
+	]);
+	const { currency, start, end } = routers;
+	const to = end < today ? end : today;
+	const hasDays = of.period !== 'daily' && start < to && routers.data.length > 0;
+	const days = hasDays ? await sumBreakdown(app, caller, { period: 'daily', from: start, to }) : null;
+	const busiest = hours.reduce((most, one) => (one.sessions > most.sessions ? one : most));
+	return {
+		days: days && barsOf(days),
+		hours: {
+			highest: hourName(busiest.hour),
+			bars: hours.map((one) => ({
+				...sumLine(hourName(one.hour), one, currency),
+				value: one.sessions,
+				href: moneyHref(of.period, start, { hour: one.hour })
+			}))
+		},
+		routers: group(
+			routers.data.map((one) => ({
+				...sumLine(one.name, one, currency),
+				href: moneyHref(of.period, start, { router: one.id })
+			}))
+		),
+		periods: periods.data
+			.filter((one) => !isEmpty(one))
+			.map((one) => ({
+				...sumLine(periodName(of.period, one.start, one.end), one, currency),
+				href: moneyHref(of.period, one.start)
+			}))
+			.toReversed()
+	};
+}
+
+/** Of days. */
+const barsOf = ({ data, currency }: Awaited<ReturnType<typeof sumBreakdown>>) => ({
+	highest: money(Math.max(...data.map(({ net }) => net)), currency),
+	bars: data.map((one) => ({
+		...sumLine(dayName(one.start), one, currency),
+		value: one.net,
+		href: moneyHref('daily', one.start)
+	}))
+});
 
 /** Not translated, so that one program reads the files of all owners. */
 const columnsOf = (timeZone: string) => [
@@ -199,8 +260,8 @@ export function paymentsFile(event: RequestEvent, { actor }: OwnerVisitor): Resp
 
 const PERIODS: readonly Period[] = ['daily', 'weekly', 'monthly'];
 
-export const periodOf = (parameters: URLSearchParams): Period =>
-	PERIODS.find((period) => period === parameters.get('period')) ?? 'daily';
+const periodOf = (parameters: URLSearchParams): Period =>
+	PERIODS.find((period) => period === parameters.get('period')) ?? 'monthly';
 
 /** Throws 404 for an invalid day. */
 function dayOf(parameters: URLSearchParams, today: string): string {
@@ -233,79 +294,22 @@ const filterFields = (filter: Filter): Record<string, string> =>
 	);
 
 const CHART_DAYS = 14;
-/** Lines of a group. A month's statement has all routers, and the page of earnings all offers. */
-const MOST = 50;
 
-/** Reads the first page for a period: sums, charts and groups, each figure with the address of its payments. */
-export async function salesOfPeriod(app: App, caller: { accountId: number }, period: Period) {
-	const today = findToday(app);
-	const of = { period, day: today };
-	const [body, days, hours, routers] = await Promise.all([
-		sumBreakdown(app, caller, { period, from: today, to: today }),
-		sumBreakdown(app, caller, { period: 'daily', from: daysBefore(today, CHART_DAYS - 1), to: today }),
-		sumHours(app, caller, of),
-		sumRouters(app, caller, of, MOST + 1)
-	]);
-	const { currency, total, start } = body;
-	const hrefOf = (filter: Parameters<typeof paymentsHref>[2]) => paymentsHref(period, start, filter);
-	// Last week is among the days of the chart.
-	const sinceMonday = (new Date(today).getUTCDay() + 6) % 7;
-	const lastWeek = days.data.slice(-sinceMonday - 8, -sinceMonday - 1).reduce((sum, { net }) => sum + net, 0);
-	const busiest = hours.reduce((most, one) => (one.sessions > most.sessions ? one : most));
-	const group = <Line>(lines: readonly Line[]) => ({
-		lines: lines.slice(0, MOST),
-		note: lines.length > MOST ? m.owner_most_sales({ count: numberText(MOST) }) : null
-	});
-	return {
-		period,
-		any: !isEmpty(total),
-		net: money(total.net, currency),
-		href: hrefOf({}),
-		lastWeek: isEmpty(days.total)
-			? null
-			: {
-					net: money(lastWeek, currency),
-					href: paymentsHref('weekly', daysBefore(today, sinceMonday + 7))
-				},
-		statement: period === 'monthly' && !isEmpty(total) ? statementHref(start) : null,
-		lines: figureLines(total, currency, (kind) => hrefOf(kind ? { kind } : {})),
-		days: isEmpty(days.total)
-			? null
-			: {
-					highest: money(Math.max(...days.data.map(({ net }) => net)), currency),
-					bars: days.data.map((one) => ({
-						...sumLine(dayName(one.start), one, currency),
-						value: one.net,
-						href: paymentsHref('daily', one.start)
-					}))
-				},
-		hours: {
-			highest: hourName(busiest.hour),
-			bars: hours.map((one) => ({
-				...sumLine(hourName(one.hour), one, currency),
-				value: one.sessions,
-				href: hrefOf({ hour: one.hour })
-			}))
-		},
-		routers: group(
-			routers.data.map((one) => ({ ...sumLine(one.name, one, currency), href: hrefOf({ router: one.id }) }))
-		),
-		offers: group(
-			offerLines(body.offers, currency).map(({ offer, ...line }) => ({ ...line, href: hrefOf({ offer }) }))
-		),
-		methods: group(
-			body.methods.map((one) => {
-				return { ...sumLine(methodTitle(one.name), one, currency), href: hrefOf({ method: one.name }) };
-			})
-		)
-	};
-}
-
-/** Returns the sum of today for cashiers, without the payments behind it. */
-export async function sumOfToday(app: App, caller: { accountId: number }) {
+/** Reads the figures of today, with links to their payments for people who may see them, and the last days. */
+export async function salesOfToday(app: App, caller: { accountId: number }, maySee: boolean) {
 	const today = findToday(app);
 	const { currency, total } = await sumBreakdown(app, caller, { period: 'daily', from: today, to: today });
-	return { net: money(total.net, currency), lines: figureLines(total, currency) };
+	const hrefOf = (kind?: Filter['kind']) =>
+		maySee ? moneyHref('daily', today, kind ? { kind } : {}) : undefined;
+	const from = daysBefore(today, CHART_DAYS - 1);
+	const days = maySee ? await sumBreakdown(app, caller, { period: 'daily', from, to: today }) : null;
+	return {
+		any: !isEmpty(total),
+		net: money(total.net, currency),
+		href: hrefOf(),
+		lines: figureLines(total, currency, hrefOf),
+		days: days && !isEmpty(days.total) ? barsOf(days) : null
+	};
 }
 
 const daysBefore = (day: string, count: number): string =>
@@ -323,8 +327,12 @@ function dataText(bytes: number): string {
 	return apart(`${numberText(value, { maximumFractionDigits: digits })}\u00a0${UNITS[power] ?? 'B'}`);
 }
 
-export async function routersOf({ clock, usage, config }: App, routers: readonly OwnedRouter[]) {
-	const uses = await usage.ofRouters(routers.map(({ id }) => id));
+export async function routersOf(app: App, routers: readonly OwnedRouter[]) {
+	const { clock, config } = app;
+	const uses = await findRouterUses(
+		app,
+		routers.map(({ id }) => id)
+	);
 	const when = { now: clock.now(), timeZone: config.reportTimezone };
 	return routers.map((router) => {
 		const { id, name, price, currency, hourly, offers } = router;

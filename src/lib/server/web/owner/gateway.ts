@@ -14,7 +14,17 @@ import {
 	OWN_KINDS,
 	type OwnInput,
 	type OwnKind,
-	type TestResult
+	type TestResult,
+	addOwnGateway,
+	changeOwnGateway,
+	computeInputVersion,
+	computeSecretsVersion,
+	isOwnGateway,
+	removeOwnGateway,
+	rotateOwnGateway,
+	showOwnGatewayConfig,
+	showOwnInput,
+	testOwnGateway
 } from '#lib/server/gateway-setup.ts';
 import { parsePortalAddress } from '../../gateways/gateway.ts';
 import { classifyGateway } from '../../owner/usage.ts';
@@ -27,18 +37,6 @@ import { mayDo } from './roles.ts';
 import { routerSteps } from './router.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import { randomCharacters } from '../../platform/secrets.ts';
-import { isOwnGateway } from '../../gateway-setup.ts';
-import { showOwnInput } from '../../gateway-setup.ts';
-import { computeInputVersion } from '../../gateway-setup.ts';
-import { computeSecretsVersion } from '../../gateway-setup.ts';
-import {
-	rotateOwnGateway,
-	showOwnGatewayConfig,
-	removeOwnGateway,
-	testOwnGateway,
-	addOwnGateway,
-	changeOwnGateway
-} from '../../gateway-setup.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
 
@@ -105,25 +103,13 @@ export const gatewayForm = <Data>(act: (event: Event, own: OwnGateway) => Data |
 const done = (gateway: RegisteredGateway, text: string) =>
 	redirect(303, link(`${gatewayPath(gateway.routerId, gateway.id)}?done=${text}`));
 
-/** Throws 409 for a gateway whose secrets cannot be read. */
-function configParts(event: Event, { gateway, author, service }: OwnGateway) {
+/**
+ * Not a part of the page: it holds secrets, and the audit log names who saw them. Throws 409 if the secrets cannot be
+ * read.
+ */
+export async function showConfig(event: Event, { gateway, author, service }: OwnGateway) {
 	if (gateway.unreadable.length > 0) error(409, m.owner_problem());
-	return showOwnGatewayConfig(service, gateway, { origin: originOf(event), author });
-}
-
-/** Not a part of the page: it holds secrets, and the audit log names who saw them. */
-export const showConfig = async (event: Event, own: OwnGateway) => ({ parts: await configParts(event, own) });
-
-export async function configFile(event: Event, own: OwnGateway, wanted: string): Promise<Response> {
-	const part = (await configParts(event, own)).find(({ file }) => file !== null && file === wanted);
-	if (!part?.file) error(400, m.owner_problem());
-	return new Response(part.text, {
-		headers: {
-			'content-type': 'text/plain; charset=utf-8',
-			'content-disposition': `attachment; filename="${part.file.split('/').at(-1) ?? ''}"`,
-			'cache-control': 'no-store'
-		}
-	});
+	return { parts: await showOwnGatewayConfig(service, gateway, { origin: originOf(event), author }) };
 }
 
 export async function changeGateway(event: Event, { gateway, author, service }: OwnGateway) {

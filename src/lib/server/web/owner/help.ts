@@ -13,8 +13,10 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { type Fields, noteOf, readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
-import { type OwnerVisitor, authorOf } from './owner.ts';
-import { boughtText, describePurchase } from './customers.ts';
+import { type OwnerVisitor, authorOf, ownerForm } from './owner.ts';
+import { findSessionUses } from '#lib/server/owner/usage.ts';
+import { sessionUse } from './figures.ts';
+import type { OwnerUserBody } from '#lib/server/contract/owner.ts';
 import { endsByItself } from '#lib/domain/wifi.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
@@ -23,60 +25,41 @@ import type { App } from '../../app.ts';
 import type { FoundPurchase, PurchaseFacts } from '../../owner/help.ts';
 import { qrSvg } from '../../portal/wifi-qr-svg.ts';
 import { describeState } from '#lib/purchase/state.ts';
-import { methodName, momentText } from '#lib/format/words.ts';
-import { moment, pastMoment } from '#lib/format/text.ts';
+import { methodName, momentText, timeLeftText } from '#lib/format/words.ts';
+import { moment, money, pastMoment } from '#lib/format/text.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { mayDo } from './roles.ts';
 import { isRefundedByHand, recordRefundForOwner, refundForOwner } from '#lib/server/billing/refunds.ts';
 import { findSignIn } from '../../gateways/gateways.ts';
-import { showPurchaseCode, movePurchaseDevice } from '../../owner/help.ts';
-import { readPurchase } from '../../owner/help.ts';
+import { movePurchaseDevice, readPurchase, showPurchaseCode } from '../../owner/help.ts';
 
-type ActionEvent = RequestEvent<{ session: string; action: string }>;
+type CaseEvent = RequestEvent<{ session: string }>;
 
-async function wanted({ params, locals: { app } }: ActionEvent, { actor }: OwnerVisitor) {
-	const action = HELP_ACTIONS.get(params.action);
-	const facts = action ? await readPurchase(app.help, actor.accountId, idOf(params.session)) : null;
-	if (!action || !facts) error(404, m.help_not_found());
-	return { action, facts };
+/** Throws 404 for an unknown purchase and for another owner's. */
+async function readCase({ params, locals: { app } }: CaseEvent, { actor }: OwnerVisitor) {
+	return (
+		(await readPurchase(app.help, actor.accountId, idOf(params.session))) ?? error(404, m.help_not_found())
+	);
 }
 
-/** Leads back to the purchase if the action is not possible. */
-export async function actionPage(event: ActionEvent, owner: OwnerVisitor) {
-	const { action, facts } = await wanted(event, owner);
-	// After the form, the page shows its answer even if the action is no longer possible.
-	const isAsked = event.request.method !== 'POST';
-	if (isAsked && !action.isPossible(facts)) redirect(303, link(`/owner/customers/${facts.session.id}`));
-	return {
-		...describePurchase(facts, event.locals.app),
-		title: action.title(),
-		text: action.text(facts),
-		button: action.button(),
-		isDangerous: action.isDangerous ?? false,
-		durations: (action.durations ?? []).map((value) => ({ value, label: formatDuration(value) })),
-		payment: action.payment?.(facts) ?? null,
-		/** Names this form, so that it acts once. */
-		form: purchaseToken()
-	};
-}
-
-export async function act(event: ActionEvent, owner: OwnerVisitor) {
-	const { action, facts } = await wanted(event, owner);
-	const { field } = await readFields(event.request);
-	const note = noteOf(field);
-	const refused = (status: number, problem: string) =>
-		fail(status, { note, duration: field('duration'), problem, shown: null });
-	if (note === '' || note.length > MAX_REASON)
-		return refused(400, m.help_reason_wrong({ max: String(MAX_REASON) }));
-	const { app, origin } = event.locals;
-	const { accountId, personId } = owner.actor;
-	const order = { app, accountId, personId, origin, by: authorOf(owner).by, note, field, facts };
-	const outcome = await action.run(order, facts.session.id);
-	if (outcome === 'done')
-		redirect(303, link(`/owner/customers/${facts.session.id}?done=${event.params.action}`));
-	if ('refusal' in outcome) return refused(409, outcome.refusal);
-	return { note, duration: '', problem: null, ...outcome };
-}
+/** Makes the form action of a kind of help. */
+export const helpForm = (which: keyof typeof HELP_ACTIONS) =>
+	ownerForm(async (event: CaseEvent, owner) => {
+		const facts = await readCase(event, owner);
+		const { field } = await readFields(event.request);
+		const note = noteOf(field);
+		const answer = { which, note, duration: field('duration'), problem: null, shown: null };
+		if (note === '' || note.length > MAX_REASON)
+			return fail(400, { ...answer, problem: m.help_reason_wrong({ max: String(MAX_REASON) }) });
+		const { app, origin } = event.locals;
+		const { accountId, personId } = owner.actor;
+		const order = { app, accountId, personId, origin, by: authorOf(owner).by, note, field, facts };
+		const outcome = await HELP_ACTIONS[which].run(order, facts.session.id);
+		if (outcome === 'done') redirect(303, `${event.url.pathname}?done=${which}`);
+		return 'refusal' in outcome
+			? fail(409, { ...answer, problem: outcome.refusal })
+			: { ...answer, ...outcome };
+	});
 
 interface Order {
 	app: App;
@@ -93,10 +76,8 @@ interface Order {
 /** Done, the facts to show once, or why nothing changed. */
 type Outcome = 'done' | { shown: ReturnType<typeof codeCard> } | { refusal: string };
 
-/** Help for one purchase, with a page that asks for the reason. */
+/** Help for one purchase, with a form that asks for the reason. */
 interface HelpAction {
-	/** Leads to the page. */
-	link(): string;
 	title(): string;
 	text(facts: PurchaseFacts): string;
 	button(): string;
@@ -133,8 +114,7 @@ const mayGoOn = ({ session: { status, ended_at: endedAt }, payment, hasPage, now
 	now <= (endedAt ?? 0) + EXTRA_TIME_AFTER_END_MS;
 
 const showCode: HelpAction = {
-	link: m.help_code,
-	title: m.help_code_title,
+	title: m.help_code,
 	text: m.help_code_text,
 	button: m.help_code,
 	isPossible: ({ hasPage }) => hasPage,
@@ -151,8 +131,7 @@ function codeCard(origin: string, { token, code }: { token: string; code: string
 }
 
 const extend: HelpAction = {
-	link: m.help_extend,
-	title: m.help_extend_title,
+	title: m.help_extend,
 	text(facts) {
 		const text = m.help_extend_text({ max: formatDuration(`${MAX_EXTRA_MINUTES_PER_DAY / 60}h`) });
 		return runs(facts) ? text : `${m.help_extend_again()} ${text}`;
@@ -176,8 +155,7 @@ const extend: HelpAction = {
 };
 
 const move: HelpAction = {
-	link: m.help_move,
-	title: m.help_move_title,
+	title: m.help_move,
 	text: m.help_move_text,
 	button: m.help_move,
 	isPossible: (facts) => runs(facts) && facts.hasPage && endsByItself(facts.session.access_kind),
@@ -193,8 +171,7 @@ const moneyOf = (payment: NonNullable<PurchaseFacts['payment']>): string =>
 	formatMinor(payment.settled_minor ?? payment.amount_minor, payment.settled_currency ?? payment.currency);
 
 const refund: HelpAction = {
-	link: m.help_refund,
-	title: m.help_refund_title,
+	title: m.help_refund,
 	text: (facts) => {
 		const { session, payment, extraUntil } = facts;
 		if (!payment) return '';
@@ -218,8 +195,7 @@ const refund: HelpAction = {
 };
 
 const recordRefund: HelpAction = {
-	link: m.help_by_hand,
-	title: m.help_by_hand_title,
+	title: m.help_by_hand,
 	text({ toRefundByHand: payment }) {
 		if (!payment) return '';
 		const text = m.help_by_hand_text({ money: moneyOf(payment), number: String(payment.id) });
@@ -239,8 +215,7 @@ const recordRefund: HelpAction = {
 };
 
 const end: HelpAction = {
-	link: m.help_end,
-	title: m.help_end_title,
+	title: m.help_end,
 	text(facts) {
 		if (startsLater(facts)) return m.help_end_text_added();
 		return endsByItself(facts.session.access_kind) ? m.help_end_text() : m.help_end_text_shared();
@@ -256,29 +231,32 @@ const end: HelpAction = {
 	done: m.help_at_ended
 };
 
-/** By their part of the address, in the order of the page. */
-export const HELP_ACTIONS: ReadonlyMap<string, HelpAction> = new Map([
-	['code', showCode],
-	['move', move],
-	['extend', extend],
-	['refund', refund],
-	['by-hand', recordRefund],
-	['end', end]
-]);
+/** By the name of their form, in the order of the page. */
+const HELP_ACTIONS = {
+	code: showCode,
+	move,
+	extend,
+	refund,
+	'by-hand': recordRefund,
+	end
+} satisfies Record<string, HelpAction>;
 
-/** Returns one purchase with its timeline. Throws 404 for an unknown one and for another owner's. */
-export async function purchasePage(
-	{ params, url, locals: { app } }: RequestEvent<{ session: string }>,
-	{ actor, role }: OwnerVisitor
-) {
-	const facts = await readPurchase(app.help, actor.accountId, idOf(params.session));
-	if (!facts) error(404, m.help_not_found());
+/** Returns one purchase: its state, what to do, the forms to help, and its timeline. */
+export async function casePage(event: CaseEvent, owner: OwnerVisitor) {
+	const {
+		url,
+		locals: { app }
+	} = event;
+	const facts = await readCase(event, owner);
 	const { reportTimezone: timeZone } = app.config;
 	const { session, payment, now, activatingUntil, isConnected } = facts;
 	const { unresponsive_since: silentSince } = session;
 	const takesCode =
 		session.access_kind === 'portal_login' &&
 		(await findSignIn(app.gateways, session.router_id)).method !== 'typed';
+	const all: [string, HelpAction][] = Object.entries(HELP_ACTIONS);
+	const mayHelp = (name: string) => mayDo(owner.role, 'customers/[session]', name);
+	const done = all.find(([name]) => name === url.searchParams.get('done'))?.[1];
 	return {
 		...describePurchase(facts, app),
 		customerSees: buyersText(facts, takesCode, timeZone),
@@ -291,13 +269,21 @@ export async function purchasePage(
 			silentSince: silentSince === null ? null : moment(silentSince, timeZone),
 			time: moment(activatingUntil ?? now, timeZone)
 		}),
-		actions: [...HELP_ACTIONS].flatMap(([name, action]) =>
-			action.isPossible(facts) && mayDo(role, `customers/[session]/${name}`)
-				? [{ name, label: action.link() }]
-				: []
-		),
-		refundNote: refundNote(facts, mayDo(role, 'customers/[session]/refund')),
-		done: HELP_ACTIONS.get(url.searchParams.get('done') ?? '')?.done?.() ?? null,
+		actions: all
+			.filter(([name, action]) => action.isPossible(facts) && mayHelp(name))
+			.map(([name, action]) => ({
+				name,
+				title: action.title(),
+				text: action.text(facts),
+				button: action.button(),
+				isDangerous: action.isDangerous ?? false,
+				durations: (action.durations ?? []).map((value) => ({ value, label: formatDuration(value) })),
+				payment: action.payment?.(facts) ?? null
+			})),
+		/** Names the forms of this page, so that each acts once. */
+		form: purchaseToken(),
+		refundNote: refundNote(facts, mayHelp('refund')),
+		done: done?.done?.() ?? null,
 		timeline: timelineOf(facts, boughtText(session), timeZone).map(({ at, text }) => ({
 			when: pastMoment(at, { now, timeZone }, { second: '2-digit' }),
 			text
@@ -350,7 +336,7 @@ function buyersText(
 type HelpState =
 	'waiting' | 'unknown' | 'unpaid' | 'paid' | 'active' | 'ended' | 'refunding' | 'refunded' | 'refund_failed';
 
-export function helpState({
+function helpState({
 	session,
 	payment,
 	extraUntil
@@ -411,7 +397,7 @@ const STATES: Record<
 	refund_failed: [m.help_is_refund_failed, 'bad', m.help_do_refund_failed]
 };
 
-export function stateMark(state: HelpState) {
+function stateMark(state: HelpState) {
 	const [label, tone] = STATES[state];
 	return { label: label(), tone };
 }
@@ -587,3 +573,70 @@ const ENDS: Texts = {
 	payment_timeout: m.help_at_timed_out,
 	provisioning_failed: m.help_at_not_connected
 };
+
+/** A line of a list of customers, without the full phone number and the password. */
+interface CustomerLine {
+	/** Of the session. */
+	id: number;
+	phone: string;
+	router: string;
+	bought: string;
+	/** When it was ordered; null if the mark has the time. */
+	when: string | null;
+	/** Whether a device is connected, and its data; null if unknown. */
+	use: string | null;
+	mark: { label: string; tone: 'good' | 'notice' | 'bad' | null };
+}
+
+/** Lists customers by the time that they have left. */
+export async function describeUsers(app: App, users: readonly OwnerUserBody[]): Promise<CustomerLine[]> {
+	const { clock, config } = app;
+	const uses = await findSessionUses(
+		app,
+		users.map((user) => user.session_id)
+	);
+	return users.map((user) => {
+		const isActive = user.group === 'active';
+		const when = { now: clock.now(), timeZone: config.reportTimezone };
+		const time = pastMoment(Date.parse(user.ended_at ?? user.expires_at), when);
+		const ended = user.status === 'ended' ? m.owner_ended_early({ time }) : m.owner_over_since({ time });
+		return {
+			id: user.session_id,
+			phone: user.phone_masked,
+			router: user.router_name,
+			bought: m.owner_bought({
+				duration: formatDuration(user.duration),
+				money: money(user.amount, user.currency)
+			}),
+			when: null,
+			use: sessionUse(uses.get(user.session_id), isActive),
+			mark: {
+				label: isActive ? m.owner_left({ time: timeLeftText(user.remaining_seconds) }) : ended,
+				tone: isActive ? 'good' : null
+			}
+		};
+	});
+}
+
+/** Describes an order by its state, also before it is paid. */
+export function describePurchase(
+	found: Parameters<typeof helpState>[0],
+	{ clock, config }: App
+): CustomerLine & { when: string } {
+	const { session, payment } = found;
+	return {
+		id: session.id,
+		phone: maskPhone((payment ?? session).phone),
+		router: session.router_name,
+		bought: boughtText(session),
+		when: pastMoment(session.created_at, { now: clock.now(), timeZone: config.reportTimezone }),
+		use: null,
+		mark: stateMark(helpState(found))
+	};
+}
+
+const boughtText = ({ duration, amount_minor, currency }: FoundPurchase['session']): string =>
+	m.owner_bought({
+		duration: formatDuration(duration),
+		money: formatMinor(amount_minor, currency)
+	});

@@ -1,4 +1,4 @@
-import { type PricedRouter, boundsText, formatOfferTerms, ownDuration, quote } from '#lib/purchase/quote.ts';
+import { boundsText, formatOfferTerms, ownDuration } from '#lib/purchase/quote.ts';
 import {
 	MAX_DURATION,
 	NEW_HOURLY_MAX,
@@ -25,7 +25,7 @@ import {
 } from '#lib/server/offers.ts';
 import { readFields } from '../form.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
-import { currencyName, priceForSeconds, readAmount, toMajor, toMinor } from '#lib/domain/money.ts';
+import { priceForSeconds, readAmount, toMajor, toMinor } from '#lib/domain/money.ts';
 import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
@@ -275,69 +275,27 @@ async function otherRouters({ routers }: App.Locals['app'], { accountId }: Actor
 	return data.filter((router) => router.id !== id);
 }
 
-const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
-
-/** Reads a new price. `setPrice` of the service checks the same rules again. */
-function readNewPrice(text: string, { price: current, currency }: PricedRouter, maxPrice: number) {
-	const typed = readTypedPrice(text, { currency, maxPrice });
-	if ('problem' in typed) return { price: null, problem: typed.problem };
-	return { price: typed.price, problem: typed.price === current ? m.owner_price_same() : null };
-}
-
-function effectOf(router: PricedRouter, price: number) {
-	// Offers have prices of their own.
-	const hourly = { ...router, offers: [], hourly: true };
-	return SHOWN.flatMap((time) => {
-		const [now, then] = [quote(hourly, time), quote({ ...hourly, price }, time)];
-		if (!now || !then) return [];
-		const [before, after] = [money(now.amount, router.currency), money(then.amount, router.currency)];
-		return [{ time: formatDuration(time), before, after }];
-	});
-}
-
-/** Asks for a price; with `?price=` shows its effect and asks for confirmation. */
-export function pricePage(event: RequestEvent, router: OwnedRouter) {
-	const typed = event.url.searchParams.get('price');
-	const { price, problem } =
-		typed === null
-			? { price: null, problem: null }
-			: readNewPrice(typed, router, event.locals.app.config.maxPrice);
-	const wanted = problem === null ? price : null;
-	return {
-		id: router.id,
-		name: router.name,
-		price: router.price,
-		currency: currencyName(router.currency),
-		now: money(router.price, router.currency),
-		typed: typed ?? '',
-		problem,
-		wanted:
-			wanted === null
-				? null
-				: { price: wanted, money: money(wanted, router.currency), effect: effectOf(router, wanted) }
-	};
-}
-
-const moved = (price: number, currency: string) =>
-	fail(409, { problem: m.owner_price_moved({ money: money(price, currency) }) });
+const moved = (price: number, currency: string) => m.owner_price_moved({ money: money(price, currency) });
 
 export async function setPrice(event: RequestEvent, router: OwnedRouter, { actor }: OwnerVisitor) {
+	const { app } = event.locals;
+	const { currency, price: current } = router;
 	const { field } = await readFields(event.request);
-	const { price, problem } = readNewPrice(field('price'), router, event.locals.app.config.maxPrice);
-	if (field('from') !== String(router.price)) {
-		// The form was sent twice.
-		if (price === router.price) redirect(303, link(`/owner/routers/${router.id}?done=price`));
-		return moved(router.price, router.currency);
-	}
-	if (problem !== null || price === null)
-		return fail(400, { problem: problem ?? m.owner_price_not_number() });
-	try {
-		await changePrice(event.locals.app.routers, actor, router.id, price, router.price);
-	} catch (refused) {
-		if (!(refused instanceof Refused)) throw refused;
-		const { price: current } = refused.extensions;
-		if (refused.reason === 'price_moved') return moved(Number(current), router.currency);
-		return fail(refused.status, { problem: refused.items?.[0]?.detail ?? refused.message });
+	const typed = field('price');
+	const refused = (status: number, problem: string) => fail(status, { price: typed, problem });
+	const read = readTypedPrice(typed, { currency, maxPrice: app.config.maxPrice });
+	if ('problem' in read) return refused(400, read.problem);
+	// Otherwise it is the price already: the form was sent twice.
+	if (read.price !== current) {
+		if (field('from') !== String(current)) return refused(409, moved(current, currency));
+		try {
+			await changePrice(app.routers, actor, router.id, read.price, current);
+		} catch (refusal) {
+			if (!(refusal instanceof Refused)) throw refusal;
+			if (refusal.reason === 'price_moved')
+				return refused(409, moved(Number(refusal.extensions['price']), currency));
+			return refused(refusal.status, refusal.items?.[0]?.detail ?? refusal.message);
+		}
 	}
 	redirect(303, link(`/owner/routers/${router.id}?done=price`));
 }

@@ -13,7 +13,7 @@ import { findAccount } from '../../accounts/accounts.ts';
 import { findOwnerView } from '../../owner/views.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
-const ROUTES = /^\/owner\/\(signed-in\)\/?/;
+const ROUTES = /^\/\(area\)\/owner\/?/;
 
 /** A person on the owner pages. `account` is the person's own. */
 export interface OwnerVisitor extends Visitor {
@@ -74,17 +74,22 @@ export async function pageVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	return visitor;
 }
 
+/** Forms of a suspended person: others may know the password. */
+const OF_ACCOUNT = ['password', 'sessions', 'factor', 'confirm', 'stop'];
+
 /**
  * Throws 403 if the person may not use this form, for a suspended account, and during an administrator's
- * view. Every action must call it. The account page stays: the password of a suspended account may be known to others.
+ * view. Every action must call it.
  */
 export async function formVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	const visitor = await ownerVisitor(event);
 	if (visitor.viewEndsAt !== null) error(403, m.staff_view_nothing());
 	// SvelteKit runs the action of the first such parameter.
 	const named = [...event.url.searchParams.keys()].find((name) => name.startsWith('/'));
-	check(event, visitor, named?.slice(1) ?? 'default');
-	if (visitor.isSuspended && routeOf(event) !== 'account') error(403, m.owner_suspended_nothing());
+	const action = named?.slice(1) ?? 'default';
+	check(event, visitor, action);
+	const isOfAccount = routeOf(event) === 'settings' && OF_ACCOUNT.includes(action);
+	if (visitor.isSuspended && !isOfAccount) error(403, m.owner_suspended_nothing());
 	return visitor;
 }
 
@@ -96,8 +101,7 @@ function check(event: RequestEvent, { account, role }: OwnerVisitor, action: str
 	error(403, m.staff_refused());
 }
 
-const routeOf = ({ route, params }: RequestEvent): string =>
-	(route.id ?? '').replace(ROUTES, '').replace('[action]', params['action'] ?? '');
+const routeOf = ({ route }: RequestEvent): string => (route.id ?? '').replace(ROUTES, '');
 
 /** Makes the load of a page. */
 export const ownerPage =

@@ -19,40 +19,30 @@ const EVERYBODY: readonly OwnerRole[] = ['owner', 'manager', 'cashier'];
  */
 export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole[]>>>> = {
 	'': { page: EVERYBODY },
-	'[...unknown]': { page: EVERYBODY },
-	account: {
-		...{ page: EVERYBODY, password: EVERYBODY, sessions: EVERYBODY },
-		...{ factor: EVERYBODY, confirm: EVERYBODY, stop: EVERYBODY }
-	},
+	money: { page: MANAGERS },
+	'money/statement': { page: MANAGERS },
+	'money/export': { page: MANAGERS },
 	customers: { page: EVERYBODY },
-	'customers/[session]': { page: EVERYBODY },
-	'customers/[session]/code': { page: EVERYBODY, default: EVERYBODY },
-	'customers/[session]/move': { page: EVERYBODY, default: EVERYBODY },
-	'customers/[session]/extend': { page: EVERYBODY, default: EVERYBODY },
-	'customers/[session]/end': { page: EVERYBODY, default: EVERYBODY },
-	'customers/[session]/refund': { page: MANAGERS, default: MANAGERS },
-	'customers/[session]/by-hand': { page: OWNER, default: OWNER },
-	earnings: { page: MANAGERS },
-	'earnings/statement': { page: MANAGERS },
-	payments: { page: MANAGERS },
-	'payments/export': { page: MANAGERS },
-	brand: { page: MANAGERS, default: MANAGERS },
+	'customers/[session]': {
+		...{ page: EVERYBODY, code: EVERYBODY, move: EVERYBODY, extend: EVERYBODY, end: EVERYBODY },
+		...{ refund: MANAGERS, 'by-hand': OWNER }
+	},
 	routers: { page: MANAGERS },
 	'routers/new': { page: MANAGERS, default: MANAGERS },
-	'routers/[router]': { page: MANAGERS },
-	'routers/[router]/access': { page: MANAGERS, default: MANAGERS },
-	'routers/[router]/edit': { page: MANAGERS, default: MANAGERS },
+	'routers/[router]': { page: MANAGERS, price: MANAGERS, sales: MANAGERS },
+	'routers/[router]/edit': { page: MANAGERS, details: MANAGERS, access: MANAGERS },
 	'routers/[router]/offers': { page: MANAGERS, default: MANAGERS },
-	'routers/[router]/price': { page: MANAGERS, default: MANAGERS },
-	'routers/[router]/sales': { page: MANAGERS, default: MANAGERS },
 	'routers/[router]/gateway': { page: MANAGERS, default: OWNER },
 	'routers/[router]/gateway/[gateway]': {
 		...{ page: MANAGERS, test: MANAGERS },
 		...{ config: OWNER, change: OWNER, rotate: OWNER, remove: OWNER }
 	},
-	'routers/[router]/gateway/[gateway]/file': { default: OWNER },
-	alerts: { page: OWNER, default: OWNER },
-	staff: { page: OWNER, invite: OWNER, again: OWNER, withdraw: OWNER, role: OWNER, remove: OWNER }
+	settings: {
+		...{ page: EVERYBODY, password: EVERYBODY, sessions: EVERYBODY },
+		...{ factor: EVERYBODY, confirm: EVERYBODY, stop: EVERYBODY },
+		...{ brand: MANAGERS, alerts: OWNER },
+		...{ invite: OWNER, again: OWNER, withdraw: OWNER, role: OWNER, remove: OWNER }
+	}
 };
 
 /** Returns who may do this; undefined for a route or an action that is not in the table. */

@@ -59,9 +59,7 @@ const choicesAt = async ({ locals: { app } }: RequestEvent, { id, ssid }: OwnedR
 export async function accessForm(event: RequestEvent, router: OwnedRouter) {
 	const choices = await choicesAt(event, router);
 	return {
-		id: router.id,
-		name: router.name,
-		chosen: valueOf(router.access_kind, router.security),
+		saved: valueOf(router.access_kind, router.security),
 		choices,
 		asksPassword: choices.some(({ kind, security }) => hasNetworkPassword(kind, security)),
 		maxPassword: MAX_WIFI_PASSWORD
@@ -424,26 +422,26 @@ export function routerSteps(router: OwnedRouter) {
 	const here = `/owner/routers/${id}`;
 	const isShared = kind === 'shared_password';
 	const step = (title: string, isDone: boolean, missing: string, page: string, action: string) => ({
-		...{ title, isDone, text: isDone ? null : missing, href: `${here}/${page}`, action }
+		...{ title, isDone, text: isDone ? null : missing, href: `${here}${page}`, action }
 	});
 	const offersStep = step(
 		m.owner_step_offers(),
 		hourly || offers.length > 0,
 		m.owner_offers_nothing(),
-		'offers',
+		'/offers',
 		m.owner_offers_edit()
 	);
 	return [
-		step(m.owner_step_place(), true, '', 'edit', m.owner_router_edit()),
+		step(m.owner_step_place(), true, '', '/edit', m.owner_router_edit()),
 		{ ...offersStep, ...(hourly && offers.length === 0 && { text: m.owner_step_offers_hourly() }) },
 		step(
 			m.owner_step_connect(),
 			givesAccess,
 			isShared ? m.owner_wifi_missing() : connectText(router),
-			isShared ? 'access' : 'gateway',
+			isShared ? '/edit#access' : '/gateway',
 			isShared ? m.owner_wifi_change() : m.owner_step_connect()
 		),
-		step(m.owner_step_open(), !disabled, m.owner_disabled_text(), 'sales', m.owner_enable())
+		step(m.owner_step_open(), !disabled, m.owner_disabled_text(), '#sales', m.owner_enable())
 	];
 }
 
@@ -464,21 +462,20 @@ export function startOf(routers: readonly OwnedRouter[]) {
 const connectText = ({ status }: OwnedRouter): string =>
 	status === 'online' ? m.owner_step_connect_test() : m.usage_unverified();
 
-export function salesPage({ locals: { app } }: RequestEvent, router: OwnedRouter) {
-	const { id, name, disabled, canEnable, openingHours, pausedUntil } = router;
+/** What the owner can do about the sales of a router. */
+export function describeSales({ locals: { app } }: RequestEvent, router: OwnedRouter) {
+	const { disabled, canEnable, openingHours, pausedUntil } = router;
 	const [now, timeZone] = [app.clock.now(), app.config.reportTimezone];
 	const until = endOfDay(openingHours, now, timeZone);
 	const opens = openingHours === null ? until : nextOpen(openingHours, until, timeZone);
 	return {
-		...{ id, name, disabled, state: routerState(router, { now, timeZone }) },
-		canEnable,
-		isPaused: pausedUntil !== null,
+		...{ disabled, canEnable, isPaused: pausedUntil !== null },
 		/** null if the router is already closed until then. */
 		pauseUntil: pausedUntil === until ? null : momentText(new Date(opens), new Date(now), timeZone)
 	};
 }
 
-/** Runs a form of the page: `do` names the action. */
+/** `do` names the change. */
 export async function changeSales(event: RequestEvent, { id }: OwnedRouter, owner: OwnerVisitor) {
 	const { routers } = event.locals.app;
 	const wanted = (await readFields(event.request)).field('do');

@@ -30,7 +30,7 @@ import { findMailProblem } from '#lib/server/authentication/sign-in.ts';
 
 const VIEWS_PER_PAGE = 20;
 
-/** /owner/staff?before=ID: the views of administrators before this one. */
+/** /owner/settings?before=ID: the views of administrators before this one. */
 export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 	const { app } = event.locals;
 	const [people, invitations, { rows: views, pages: viewPages }] = await Promise.all([
@@ -145,7 +145,7 @@ export async function answerWithdraw(event: RequestEvent, visitor: OwnerVisitor)
 	if (!(await withdrawInvitation(app, idOf(field('id')), employerOf(visitor)))) {
 		return refused(409, m.staff_gone());
 	}
-	redirect(303, link('/owner/staff?done=withdraw'));
+	redirect(303, `${link('/owner/settings')}?done=withdraw#staff`);
 }
 
 export async function changeRole(event: RequestEvent, visitor: OwnerVisitor) {
@@ -156,7 +156,7 @@ export async function changeRole(event: RequestEvent, visitor: OwnerVisitor) {
 	if (!(await changeStaffRole(app, idOf(field('id')), role, employerOf(visitor)))) {
 		return refused(409, m.staff_gone());
 	}
-	redirect(303, link('/owner/staff?done=role'));
+	redirect(303, `${link('/owner/settings')}?done=role#staff`);
 }
 
 /** Also ends the person's sign-in sessions. */
@@ -166,5 +166,5 @@ export async function removePerson(event: RequestEvent, visitor: OwnerVisitor) {
 	const removed = await removeStaff(app, idOf(field('id')), employerOf(visitor));
 	if (!removed) return refused(409, m.staff_gone());
 	await forgetUser(app.signIn, removed);
-	redirect(303, link('/owner/staff?done=remove'));
+	redirect(303, `${link('/owner/settings')}?done=remove#staff`);
 }

@@ -19,10 +19,11 @@ import { findPurchaseDevice } from '../../gateways/captive-sessions.ts';
 import { startSignIn } from '../../gateways/captive-sessions.ts';
 import { type PurchaseDevice } from '../../gateways/captive-sessions.ts';
 
-/** Time to copy the password before a mini-browser goes online, and maybe closes. */
-const AUTOMATIC_SECONDS = 12;
-/** Shorter after a move: the buyer has seen the password. */
-const MOVED_SECONDS = 2;
+/** A browser that the gateway leaves without an answer shows its own error page, and goes back to this one. */
+const AUTOMATIC_SECONDS = 2;
+
+/** Leads out of the window in which a phone shows the captive portal: the device looks for the internet again. */
+const BROWSE = 'https://www.google.com/';
 
 interface GoOnlinePage {
 	page: string;
@@ -114,7 +115,7 @@ export const formatOnlineHeading = (status: { title: string }) => ({
 });
 
 /**
- * Returns the next step of a device, or null if it is online or unknown.
+ * Returns the next step of a device, or null if it is unknown.
  * @param page path of the page; `/online` under it leads to the gateway
  * @param isApiBuyer the buyer already knows username and password
  */
@@ -123,7 +124,8 @@ export function describeGoOnline(
 	device: PurchaseDevice | null,
 	{ page, ssid, signIn, isApiBuyer = false }: GoOnlinePage
 ): GoOnline | null {
-	if (device === null || isOnline(event, device)) return null;
+	if (device === null) return null;
+	if (isOnline(event, device)) return { address: BROWSE, texts: [], link: { text: m.splash_browse() } };
 	const { entry, how, tried, isReader, deviceState } = device;
 	const asked = event.url.searchParams;
 	const address = `${page}/online`;
@@ -134,7 +136,7 @@ export function describeGoOnline(
 		return { ...elsewhere, texts: isReader ? [m.splash_elsewhere_text()] : [], moves: isReader };
 	}
 	if (how === 'waits') return { address: page, ...describeWaiting(deviceState, signIn) };
-	if (asked.has('moved')) return { address, ...offerSignIn(MOVED_SECONDS, signIn) };
+	if (asked.has('moved')) return { address, ...offerSignIn(AUTOMATIC_SECONDS) };
 	if (entry.problem !== null && tried !== 'here') {
 		const next = signIn === 'typed' ? m.splash_go_refused() : m.splash_go_refused_code();
 		return {
@@ -149,8 +151,8 @@ export function describeGoOnline(
 	if (tried !== null) {
 		return { address, texts: [m.splash_go_tried()], link: { text: m.splash_go_again(), quiet: true } };
 	}
-	const stays = isApiBuyer || asked.has('stay') || event.request.method === 'POST';
-	return { address, ...offerSignIn(stays ? null : AUTOMATIC_SECONDS, signIn) };
+	const stays = isApiBuyer || event.request.method === 'POST';
+	return { address, ...offerSignIn(stays ? null : AUTOMATIC_SECONDS) };
 }
 
 function describeWaiting(
@@ -170,15 +172,12 @@ function describeWaiting(
 	return { title: m.splash_waits_title(), texts: [text], link };
 }
 
-const offerSignIn = (seconds: number | null, signIn: SignIn) => ({
+const offerSignIn = (seconds: number | null) => ({
 	title: m.splash_go_title(),
-	texts: [seconds === null ? m.splash_go_manual() : formatAutomatic(String(seconds), signIn)],
+	texts: [seconds === null ? m.splash_go_manual() : m.splash_go_automatic()],
 	link: { text: m.splash_go_link() },
 	...(seconds !== null && { automaticSeconds: seconds })
 });
-
-const formatAutomatic = (seconds: string, signIn: SignIn) =>
-	signIn === 'typed' ? m.splash_go_automatic({ seconds }) : m.splash_go_automatic_code({ seconds });
 
 export type SignIn = SignInMethod;
 
@@ -207,6 +206,8 @@ export function writeInstructions(
 	const asksCode = takesCode(session, signIn);
 	const isOfUse = kind !== 'portal_login' || signIn !== 'device';
 	const typed = username !== null && isOfUse;
+	// On the only device of a pass it helps to move the pass.
+	const hasQr = qr !== null && (shownOn === 'kiosk' || !isForOne(session));
 	return {
 		code: asksCode ? copied(m.resume_label(), code, m.purchase_code_copy()) : null,
 		user: typed ? copied(m.purchase_user_label(), username, m.purchase_user_copy()) : null,
@@ -223,22 +224,27 @@ export function writeInstructions(
 			{ ssid, hidden, shownOn },
 			asksCode ? formatCodeStep(startAddress) : m.purchase_then_login()
 		),
-		wifiQr:
-			qr === null
-				? null
-				: {
-						svg: qrSvg(qr),
-						label: m.purchase_qr_label({ ssid }),
-						hint: formatQrHint(access, ssid, shownOn)
-					},
+		wifiQr: hasQr
+			? {
+					svg: qrSvg(qr),
+					label: m.purchase_qr_label({ ssid }),
+					hint: formatQrHint(access, ssid, shownOn)
+				}
+			: null,
 		note: kind === 'shared_password' ? m.router_shared() : null
 	};
 }
 
+/** A device that is still online keeps its slot, so another would be refused. */
+const isForOne = ({ access: { kind, max_devices } }: SessionBody): boolean =>
+	kind !== 'shared_password' && max_devices === 1;
+
 /** A kiosk says it beside the password. */
-function formatQrHint({ qr_joins }: SessionBody['access'], ssid: string, shownOn: ShownOn): string {
+function formatQrHint(access: SessionBody['access'], ssid: string, shownOn: ShownOn): string {
 	if (shownOn === 'kiosk') return '';
-	return qr_joins === 'network' ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_scan();
+	const { kind, qr_joins, max_devices: count } = access;
+	const how = qr_joins === 'network' ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_scan();
+	return kind === 'shared_password' ? how : `${m.router_devices({ count })}. ${how}`;
 }
 
 /** Returns true if the captive portal accepts the code of the purchase. */
@@ -304,12 +310,12 @@ function formatJoinStep(
 	return network_password === null ? m.purchase_join_open({ ssid }) : m.purchase_join_shared({ ssid });
 }
 
-/** Describes how to use the pass on another device. Its QR code opens the page there; null if only the Wi-Fi's sign-in page helps. */
+/** Describes how to use the pass on another device. Its QR code connects it, or opens the page there; null if only the Wi-Fi's sign-in page helps. */
 export function describeMove(
 	session: SessionBody,
 	{ address, code, signIn }: { address: string; code: string; signIn: SignIn }
 ) {
-	const { kind, max_devices } = session.access;
+	const { kind, qr, qr_joins } = session.access;
 	const ssid = apart(session.ssid);
 	if (takesCode(session, signIn)) {
 		const text = m.purchase_move_code({ ssid, code: apart(code), choose: m.common_paid_already() });
@@ -317,14 +323,15 @@ export function describeMove(
 	}
 	const words = { address: apart(`${new URL(address).host}${link('/resume')}`), code: apart(code), ssid };
 	const signsIn = kind === 'portal_login' || kind === 'wpa_enterprise';
-	// A device that is still online keeps its slot, so another would be refused.
-	const isOne = kind !== 'shared_password' && max_devices === 1;
+	const connects = isForOne(session) && qr !== null && qr_joins === 'access';
 	return {
 		texts: [
-			...(isOne ? [m.purchase_move_one({ ssid })] : []),
+			...(isForOne(session) ? [m.purchase_move_one({ ssid })] : []),
 			signsIn ? m.purchase_move_user(words) : m.purchase_move_text(words)
 		],
 		address,
-		qr: qrSvg(address)
+		qr: connects
+			? { svg: qrSvg(qr), label: m.purchase_qr_label({ ssid }) }
+			: { svg: qrSvg(address), label: m.purchase_move_qr() }
 	};
 }

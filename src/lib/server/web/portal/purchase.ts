@@ -224,7 +224,7 @@ function listNotes(parts: readonly PurchasePart[], described: readonly (Purchase
 function listWords({ session, payment }: PurchasePart, code: string, until: string | null) {
 	return {
 		...formatAmounts(payment ?? session),
-		method: methodName(payment?.payment_method ?? session.payment_method),
+		method: methodName((payment ?? session).payment_method, (payment ?? session).phone),
 		ssid: apart(session.ssid),
 		until,
 		// Word joiners prevent a line break at the hyphen: buyers copy the code by hand. readCode ignores

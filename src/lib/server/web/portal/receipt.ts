@@ -28,12 +28,17 @@ export function listShortLines(purchase: Purchase, now: Date, timeZone: string):
 		[m.receipt_place(), router.name],
 		[m.router_ssid(), apart(session.ssid)],
 		[m.receipt_time(), formatDuration(sumOfDurations(shown.map(({ duration }) => duration)))],
+		...listDevices(last),
 		[bought.length > 0 ? paid : m.router_price(), sum(shown)],
 		formatFrom(payment ?? session),
 		...listEnd(last, (at) => momentText(new Date(at), now, timeZone)),
 		...(waiting === null || waiting === purchase ? [] : listAddedLines(waiting))
 	];
 }
+
+/** A shared password works on any number of devices. */
+const listDevices = ({ access: { kind, max_devices } }: SessionBody): Line[] =>
+	kind === 'shared_password' ? [] : [[m.receipt_devices(), String(max_devices)]];
 
 /** Time and number may differ from those of the first order. */
 const listAddedLines = ({ session, payment }: PurchasePart): Line[] => [
@@ -98,6 +103,7 @@ function describeReceipt(
 			...(router.address === null ? [] : [[m.receipt_address(), router.address] satisfies Line]),
 			[m.router_ssid(), apart(purchase.session.ssid)],
 			[m.receipt_access(), ACCESS[purchase.session.access.kind]()],
+			...listDevices(purchase.session),
 			[m.receipt_code(), apart(code)]
 		] satisfies Line[],
 		/** One for each order (first and added) and each additional payment. */

@@ -1,6 +1,6 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import type { Author } from '../../audit.ts';
-import type { Account } from '../../accounts/accounts.ts';
+import { type Account, findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -10,13 +10,14 @@ import { roleWords } from '../owner/roles.ts';
 import { newPasswordProblem, nextPath, openNext, setPasswordByLink } from './sign-in.ts';
 import { tooManyMails, tooOften } from './sign-in-limits.ts';
 import { acceptInvitation } from '../../accounts/staff.ts';
-import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
-import { sendLink } from '../../authentication/links.ts';
-import { findLinkOwner } from '../../authentication/links.ts';
-import { findLinkInvitation } from '../../authentication/links.ts';
-import { inviteAccount } from '../../authentication/links.ts';
-import { findPasswordState } from '../../authentication/links.ts';
-import { deleteInvitations } from '../../authentication/links.ts';
+import {
+	sendLink,
+	findLinkOwner,
+	findLinkInvitation,
+	inviteAccount,
+	findPasswordState,
+	deleteInvitations
+} from '../../authentication/links.ts';
 import { findMailProblem } from '#lib/server/authentication/sign-in.ts';
 
 /** The response does not reveal whether the address is known. */

@@ -4,7 +4,7 @@ import { isEmail } from '#lib/domain/email.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
-import type { Account } from '../../accounts/accounts.ts';
+import { type Account, findAccountByEmail } from '../../accounts/accounts.ts';
 import { findGuessProblem } from '../../authentication/guessable.ts';
 import {
 	type Auth,
@@ -18,7 +18,6 @@ import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/client-address.ts';
 import { unsentForm } from './unsent-form.ts';
 import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
-import { findAccountByEmail } from '../../accounts/accounts.ts';
 import { stopOwnerViews } from '../../owner/views.ts';
 
 export interface Visitor {
@@ -44,7 +43,7 @@ const AREAS = {
 };
 
 /** An administrator sets up the second factor here. */
-const SET_UP = { path: '/developer/account#second-factor', route: '/developer/(signed-in)/account' };
+const SET_UP = { path: '/developer/account#second-factor', route: '/(area)/developer/account' };
 
 export const authOf = ({ locals }: RequestEvent): Promise<Auth> =>
 	openAuth(locals.app.signIn, locals.origin.startsWith('https:'));

@@ -1,7 +1,6 @@
 import { findApiBuyerPass } from '#lib/server/passes.ts';
 import { error } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
-import { formatDataLeft } from '#lib/purchase/state.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/words.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
@@ -35,7 +34,7 @@ export const load: PageServerLoad = async (event) => {
 		brand: showBrand(event, router),
 		ssid,
 		user,
-		data: pass.data && formatDataLeft(pass.data),
+		data: pass.data,
 		status: isOnline(event, device)
 			? formatOnlineHeading({ title })
 			: { tone: 'good' as const, title, text: '' },

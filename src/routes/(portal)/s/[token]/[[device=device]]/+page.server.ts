@@ -5,10 +5,10 @@ import { clockText } from '#lib/format/words.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { makePhoneHint } from '#lib/domain/phone.ts';
 import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
 import type { SignInInstructions } from '#lib/purchase/sign-in.ts';
-import { describeWait, formatDataLeft, type PurchaseState } from '#lib/purchase/state.ts';
+import { describeWait, type PurchaseState } from '#lib/purchase/state.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 import { purchaseToken } from '#lib/server/platform/secrets.ts';
@@ -82,9 +82,8 @@ export const load: PageServerLoad = async (event) => {
 	}
 	const { app } = event.locals;
 	const { reportTimezone: timeZone } = app.config;
-	const { router, session, code, state, adding, pass, part, waiting, notes, watch } = purchase;
+	const { router, session, state, pass, part, waiting, notes, watch } = purchase;
 	const now = new Date(app.clock.now());
-	const payment = waiting?.payment ?? part.payment;
 	const isKiosk = isOnKiosk(event);
 	const buyer = await findReadingDevice(event, router.id);
 	const buyPath = findPathToBuy(event, purchase, buyer);
@@ -100,23 +99,21 @@ export const load: PageServerLoad = async (event) => {
 	return {
 		page: ownPath(event),
 		kiosk: isKiosk ? describeKiosk(event, purchase) : null,
-		state: { ...state, ...describeHeading(event, purchase, { device, signIn }) },
+		purchase: {
+			...purchase,
+			state: { ...state, ...describeHeading(event, purchase, { device, signIn }) },
+			notes: isElsewhere(event) ? [m.splash_other_router({ name: apart(router.name) }), ...notes] : notes
+		},
 		brand: showBrand(event, router),
-		added: adding,
 		watch: formatWatch(watch, device, sms?.state),
 		sms,
-		code,
 		keepsCode,
 		/** Opens the purchase on a phone; beside a password its QR code is instead of the Wi-Fi's. */
 		phoneQr:
 			isKiosk && keepsCode && !pass ? qrSvg(pageAddress(event.locals.origin, event.params.token)) : null,
 		...(keepsCode && describeCode(event)),
-		routerName: router.name,
 		hint: makePhoneHint(app.config.defaultRegion),
 		buyPath,
-		isWaiting: waiting !== null,
-		money: formatMoney(payment?.amount ?? session.amount, session.currency),
-		notes: isElsewhere(event) ? [m.splash_other_router({ name: apart(router.name) }), ...notes] : notes,
 		lines: isKiosk ? [] : listShortLines(purchase, now, timeZone),
 		hasReceipt: !isKiosk && hasReceipt(purchase),
 		asOf: clockText(now, timeZone),
@@ -174,13 +171,14 @@ function formatNextAtKiosk(purchase: Purchase): string {
 	return state.kind === 'getting-ready' || hasNothing(purchase) ? state.next : m.kiosk_keep_code();
 }
 
-/** A payment in these states may still succeed. */
-const OPEN_KINDS: readonly string[] = ['waiting', 'unknown', 'getting-ready', 'unknown-late'];
+/** An order in these states may still succeed. */
+const OPEN_KINDS: readonly string[] = ['unknown', 'getting-ready', 'unknown-late'];
 
-function describeKiosk(event: PageEvent, { router, state, pass }: Purchase) {
+function describeKiosk(event: PageEvent, { router, state, pass, waiting }: Purchase) {
+	const isOpen = waiting !== null || OPEN_KINDS.includes(state.kind);
 	return {
 		start: pathToBuy(event, router.id),
-		kind: OPEN_KINDS.includes(state.kind) ? ('waiting' as const) : ('reading' as const),
+		kind: isOpen ? ('waiting' as const) : ('reading' as const),
 		isPaid: pass !== null
 	};
 }
@@ -229,15 +227,7 @@ function describePass(
 		pass && writeInstructions(pass.session, { shownOn, signIn, hidden, code, startAddress });
 	const address = pageAddress(locals.origin, params.token);
 	return {
-		// Not the whole pass: `__data.json` would give the numbers of its sessions to everyone with the code.
-		pass: pass &&
-			instructions && {
-				...(isKiosk ? describeKioskPass(event, instructions) : { instructions, otherQr: null }),
-				remainingSeconds: pass.remainingSeconds,
-				totalSeconds: pass.totalSeconds,
-				warnSeconds: pass.warnSeconds,
-				data: pass.data && formatDataLeft(pass.data)
-			},
+		...(isKiosk && instructions ? describeKioskPass(event, instructions) : { instructions, otherQr: null }),
 		move: pass && !isKiosk && describeMove(pass.session, { address, code, signIn })
 	};
 }
@@ -261,14 +251,9 @@ function describeAddForm(event: PageEvent, purchase: Purchase) {
 	const mayAdd =
 		hasTime && !isOnKiosk(event) && purchase.router.status === 'online' && adding?.action !== 'none';
 	const offersAdd = mayAdd && !sellsNothing(limitRouter(purchase));
-	const asksMore = asksFor(event, 'more');
-	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
-	const showsAdd = offersAdd && (asksMore || (adding !== null && adding.refreshSeconds === null));
-	return {
-		offersAdd,
-		asksMore,
-		add: showsAdd ? makeAddForm(purchase, part, purchaseToken()) : null
-	};
+	// Only on request: pages stay small, and a reload would empty the form.
+	const showsAdd = offersAdd && asksFor(event, 'more');
+	return { offersAdd, add: showsAdd ? makeAddForm(purchase, part, purchaseToken()) : null };
 }
 
 /** The code leads back to a result that is still to come. */

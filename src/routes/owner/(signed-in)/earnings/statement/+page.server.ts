@@ -1,5 +1,0 @@
-import { statementPage } from '#lib/server/web/owner/figures.ts';
-import { ownerPage } from '#lib/server/web/owner/owner.ts';
-
-/** /owner/earnings/statement?day=: the month around a day, by router, to print. */
-export const load = ownerPage(statementPage);
