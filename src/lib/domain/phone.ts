@@ -1,5 +1,11 @@
-import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/mobile';
-import { apart } from '../i18n/intl.ts';
+import {
+	type CountryCode,
+	getCountryCallingCode,
+	getExampleNumber,
+	parsePhoneNumberFromString
+} from 'libphonenumber-js/mobile';
+import examples from 'libphonenumber-js/mobile/examples';
+import { apart, intlLocales } from '../i18n/intl.ts';
 import { plainNumber } from './text.ts';
 
 const MAX_NUMBER_CHARACTERS = 48;
@@ -65,4 +71,41 @@ export function hideMiddle(formatted: string): string {
 	const digits = national.replace(/\D/g, '');
 	const start = code.replace(' ', '\u00a0') + digits.slice(0, code === '' ? 4 : 3);
 	return apart(`${start}\u00a0•••\u00a0${digits.slice(-3)}`);
+}
+
+/** Examples for the number field, from the server: the number metadata has 29 KB. */
+export interface PhoneHint {
+	country: string;
+	/** "+256" */
+	prefix: string;
+	/** "0712 345678" */
+	example: string;
+	/** The example as it follows the prefix: "712 345678". */
+	bare: string;
+	/** The example with the last digits of a test number: "0712 345001". */
+	testExample: string;
+}
+
+/** @param region ISO 3166 country of numbers that are typed without a country code */
+export function makePhoneHint(region: string): PhoneHint {
+	const code = region as CountryCode;
+	const example = getExampleNumber(code, examples);
+	const test = example && parsePhoneNumberFromString(`${example.number.slice(0, -3)}001`);
+	const prefix = `+${getCountryCallingCode(code)}`;
+	return {
+		country: countryName(region),
+		prefix,
+		example: example?.formatNational() ?? '',
+		bare: example?.formatInternational().slice(prefix.length + 1) ?? '',
+		testExample: test ? test.formatNational() : ''
+	};
+}
+
+/** Names a country in the current language, or in English if Intl has no name for it, as in Kinyarwanda. */
+function countryName(region: string): string {
+	for (const locales of [intlLocales(), ['en']]) {
+		const name = new Intl.DisplayNames(locales, { type: 'region', fallback: 'none' }).of(region);
+		if (name) return name;
+	}
+	return region;
 }

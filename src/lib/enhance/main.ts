@@ -9,12 +9,14 @@ import { goLater, keepAddress } from './go.ts';
 import { locate } from './locate.ts';
 import { loadMap } from './load-map.ts';
 import { payForm } from './pay-form.ts';
+import { phoneNumber } from './phone.ts';
 import { pollPage } from '../purchase/poll.ts';
 import { refresh } from './refresh.ts';
 import { sendOnce } from './send-once.ts';
 
 const ALL = [
 	sendOnce,
+	phoneNumber,
 	payForm,
 	pollPage,
 	refresh,

@@ -1,10 +1,8 @@
 import { OWN_TIME, type PricedRouter, ownDuration, payablePrice } from '../purchase/quote.ts';
 import { formatMoney } from '../domain/money.ts';
-import { ANY_PAYMENT_METHOD, guessPaymentMethod, roughE164 } from '../domain/payment-methods.ts';
 import { all, fill, settingsOf, onWindow } from './dom.ts';
 
 export interface PayFormSettings extends PricedRouter {
-	prefix: string;
 	/** "Pay" and "Pay {}" */
 	pay: string;
 	payMoney: string;
@@ -13,21 +11,19 @@ export interface PayFormSettings extends PricedRouter {
 const field = (form: HTMLFormElement, selector: string) => form.querySelector<HTMLInputElement>(selector);
 
 /**
- * `data-pay`: updates the total and preselects the payment method. It reads the fields each time, because
- * they may be filled before the script runs or by going back.
+ * `data-pay`: shows the price of the chosen time on the button. It reads the fields each time, because they may be filled
+ * before the script runs or by going back.
  */
 export function payForm(): void {
 	for (const form of all<HTMLFormElement>('form[data-pay]')) follow(form, settingsOf(form, 'pay'));
 }
 
 function follow(form: HTMLFormElement, settings: PayFormSettings): void {
-	const guess = createGuess(form, settings.prefix);
 	const update = () => showTotal(form, settings);
 	form.addEventListener('input', ({ target }) => {
 		const { name = '' } = target as HTMLInputElement;
 		const own = field(form, `input[name=time][value=${OWN_TIME}]`);
 		if (own && /^(count|unit)$/.test(name)) own.checked = true;
-		if (name === 'phone') guess();
 		update();
 	});
 	form.addEventListener('change', update);
@@ -35,7 +31,6 @@ function follow(form: HTMLFormElement, settings: PayFormSettings): void {
 	// The form's `pays` counts only if no script shows the total.
 	const pays = field(form, '[name=pays]');
 	if (pays) pays.disabled = true;
-	guess();
 	update();
 }
 
@@ -50,15 +45,6 @@ function showTotal(form: HTMLFormElement, settings: PayFormSettings): void {
 	if (ownFigure) ownFigure.textContent = ownMoney;
 
 	const money = field(form, 'input[name=time]:checked')?.parentElement?.querySelector('b')?.textContent ?? '';
-	const total = form.querySelector<HTMLElement>('[data-total]');
-	if (total) {
-		total.hidden = false;
-		total.textContent = money || '–';
-		// On a phone the button alone tells the price (forms.css).
-		total.parentElement?.classList.toggle('has-total', money !== '');
-	}
-	const prices = form.querySelector<HTMLElement>('.prices');
-	if (prices) prices.hidden = true;
 	const button = form.querySelector('button:not([type=button])');
 	if (button && !button.hasAttribute('aria-disabled')) {
 		button.textContent = money ? fill(settings.payMoney, money.replace(' ', '\u00a0')) : settings.pay;
@@ -70,16 +56,4 @@ const unitOf = (form: HTMLFormElement) => form.querySelector<HTMLSelectElement>(
 function set(form: HTMLFormElement, name: string, value: string): void {
 	const input = field(form, `[name=${name}]`);
 	if (input) input.value = value;
-}
-
-function createGuess(form: HTMLFormElement, prefix: string): () => void {
-	let guessed: HTMLInputElement | null = null;
-	return () => {
-		const chosen = field(form, 'input[name=paymentMethod]:checked');
-		if (!chosen || (chosen.value !== ANY_PAYMENT_METHOD && chosen !== guessed)) return;
-		const phone = field(form, '[name=phone]')?.value ?? '';
-		const method = guessPaymentMethod(roughE164(phone, prefix)) ?? ANY_PAYMENT_METHOD;
-		guessed = field(form, `input[name=paymentMethod][value=${method}]`);
-		if (guessed) guessed.checked = true;
-	};
 }

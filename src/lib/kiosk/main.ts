@@ -6,11 +6,11 @@
 import { countDown } from '../enhance/countdown.ts';
 import { all, fill, settingsOf } from '../enhance/dom.ts';
 import { payForm } from '../enhance/pay-form.ts';
+import { phoneNumber } from '../enhance/phone.ts';
 import { sendOnce } from '../enhance/send-once.ts';
 import { stopwatch } from '../format/time-left.ts';
 import { backoffMs, followPurchase } from '../purchase/poll.ts';
 import { allowedSeconds, idleCount, WARN_SECONDS, type KioskScreen } from './idle.ts';
-import { groupField, pressKey } from './number-pad.ts';
 
 /** Longer than for reads: an order may take long, and a read can simply be repeated. */
 const ORDER_LIMIT_MS = 45_000;
@@ -149,6 +149,7 @@ function begin(): void {
 	// The tablet's own keyboard would learn the number and lead out of the kiosk.
 	numberField()?.setAttribute('inputmode', 'none');
 	sendOnce();
+	phoneNumber();
 	payForm();
 	countDown();
 	setLink(isLinked);
@@ -323,6 +324,15 @@ function keepAwake(): void {
 	if (!document.hidden) wakeLock?.request('screen').catch(() => {});
 }
 
+/** A key of the number pad. */
+function pressKey(field: HTMLInputElement, key: string): void {
+	const { value } = field;
+	const isMarked = value !== '' && field.selectionStart === 0 && field.selectionEnd === value.length;
+	field.value = key === '' ? value.replace(/[\d+]\D*$/, '') : (isMarked ? '' : value) + key;
+	field.dispatchEvent(new Event('input', { bubbles: true }));
+	field.setSelectionRange(field.value.length, field.value.length);
+}
+
 function press(event: MouseEvent): void {
 	fillScreen();
 	const target = (event.target as Element).closest<HTMLElement>('a, button');
@@ -355,9 +365,6 @@ document.addEventListener('submit', (event) => {
 	if (event.defaultPrevented) return;
 	event.preventDefault();
 	void send(event.target as HTMLFormElement);
-});
-document.addEventListener('input', ({ target }) => {
-	if (target === numberField()) groupField(target as HTMLInputElement);
 });
 for (const name of ['pointerdown', 'touchstart', 'keydown']) document.addEventListener(name, here);
 for (const name of ['contextmenu', 'dragstart'])

@@ -149,8 +149,10 @@ export interface TimeChoice {
 	money: string;
 	/** Not every payment method of the router can charge it. */
 	partly?: true;
+	/** What it contains beside its name: "3 devices, 5 Mbit/s". */
+	terms: string;
 	/** The offer that is bought. */
-	offer?: { id: number; name: string; terms: string; isCheapest: boolean };
+	offer?: { id: number; name: string; isCheapest: boolean };
 }
 
 /** Prices for the form. The server makes the texts, because old phones lack the language data. */
@@ -169,7 +171,9 @@ export function quote(router: PricedRouter, duration: string): TimeChoice | null
 	const offer = usualOffer(router, duration);
 	if (offer) return offerChoice(router, offer, duration);
 	const amount = payablePrice(router, duration);
-	return amount === null ? null : choiceOf(router, duration, amount);
+	if (amount === null) return null;
+	const terms = joinWords(listLimits({ max_devices: devicesToName(router, {}) }));
+	return { ...choiceOf(router, duration, amount), terms };
 }
 
 /** Prices an offer by its id. Returns null unless it has this duration and is on sale. */
@@ -185,11 +189,19 @@ function offerChoice(router: PricedRouter, offer: PricedOffer, duration = offer.
 	const isCheapest = cheapestPerHour(offersOnSale(router))?.id === id;
 	return {
 		...choiceOf(router, duration, price),
-		offer: { id, name: nameOffer(offer), terms: formatOfferTerms(offer), isCheapest }
+		terms: formatOfferTerms({ ...offer, max_devices: devicesToName(router, offer) }),
+		offer: { id, name: nameOffer(offer), isCheapest }
 	};
 }
 
-function choiceOf(router: PricedRouter, duration: string, amount: number): TimeChoice {
+/** Returns the devices of an offer, or of time by the hour; null if everything is for one device. */
+function devicesToName(router: PricedRouter, { max_devices }: Limits): number | null {
+	const devicesOf = (limits: Limits) => limits.max_devices ?? router.max_devices ?? 1;
+	const isForMore = [...offersOnSale(router), {}].some((sold) => devicesOf(sold) > 1);
+	return isForMore ? devicesOf({ max_devices }) : null;
+}
+
+function choiceOf(router: PricedRouter, duration: string, amount: number): Omit<TimeChoice, 'terms'> {
 	const offered = offeredMethods(router.payment_methods ?? []);
 	const isPartly = chargingMethods(router, amount).length < offered.length;
 	return {

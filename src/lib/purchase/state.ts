@@ -100,7 +100,7 @@ const HINT_AFTER_SECONDS = 30;
 /** The API's limit. */
 const HOLD_SECONDS = 20;
 /** A wait ends with the result of a payment only, so a shorter one looks for the operator's answer. */
-export const UNANSWERED_SECONDS = 6;
+const UNANSWERED_SECONDS = 6;
 
 /** Unless stated otherwise, nothing changes without the buyer, who may choose again. */
 const state = (fields: StateFields): PurchaseState => ({

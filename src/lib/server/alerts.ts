@@ -141,11 +141,15 @@ export const setAlertEvents = (
 		if (row?.confirmed_at == null) return;
 		await updateChannel(trx, row.id, { events: JSON.stringify(events), locale });
 		// Only a channel that got the outage gets its end.
-		if (!events.includes('gateway')) await forgetOutages(trx, row.id);
+		if (events.includes('gateway')) return;
+		await trx.deleteFrom('alert_outages').where('alert_channel_id', '=', row.id).execute();
 	});
 
 export const removeAlertChannel = ({ database }: Alerts, { accountId, channel }: Own) =>
-	deleteChannel(database.db, { account_id: accountId, channel });
+	database.db
+		.deleteFrom('alert_channels')
+		.where(({ and }) => and({ account_id: accountId, channel }))
+		.execute();
 
 /**
  * Finds events once a minute, and queues one notification for each event and channel.
@@ -326,12 +330,6 @@ const storeAddress = (
 const updateChannel = (queries: Queries, id: number, to: Updateable<Schema['alert_channels']>) =>
 	queries.updateTable('alert_channels').set(to).where('id', '=', id).execute();
 
-const deleteChannel = (queries: Queries, own: OwnChannel) =>
-	queries
-		.deleteFrom('alert_channels')
-		.where(({ and }) => and(own))
-		.execute();
-
 /** Channels that get an event: confirmed, and of an account that is not suspended. */
 const selectChannels = (queries: Reads, event: string) =>
 	queries
@@ -391,9 +389,6 @@ const endOutage = (queries: Queries, { id, gateway_id }: { id: number; gateway_i
 		.where('alert_channel_id', '=', id)
 		.where('gateway_id', '=', gateway_id)
 		.execute();
-
-const forgetOutages = (queries: Queries, id: number) =>
-	queries.deleteFrom('alert_outages').where('alert_channel_id', '=', id).execute();
 
 const findWithoutEarnings = (queries: Reads, day: string) =>
 	selectChannels(queries, 'earnings')

@@ -125,9 +125,9 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
 
-	async function schedule(queries: Queries, jobs: Omit<Parameters<typeof scheduleJob>[1], 'now'>) {
+	async function schedule(queries: Queries, jobs: Scheduled) {
 		const now = clock.now();
-		await scheduleJob(queries, { ...jobs, now });
+		await scheduleJobs(queries, jobs, now);
 		if (jobs.runAt > now) return;
 		if (queries.isTransaction) afterCommit(queries as Tx, nudge);
 		else nudge();
@@ -300,7 +300,7 @@ async function tick(context: JobsContext): Promise<number> {
 	const { nextAt, hasGroups } = await waiting(database);
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
 	const isDue = free > 0 && nextAt !== null && nextAt <= now;
-	const single = isDue ? await claimDue(database, lease, free) : [];
+	const single = isDue ? await claim(database.unsynced, lease, FREE, free, database.lockClaimed) : [];
 	// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
 	for (const job of single) launch(context, job);
 	const grouped = hasGroups
@@ -374,7 +374,8 @@ async function claimInGroups(database: Database, lease: Lease, running: number):
 			const free = MAX_GROUPED - running - jobs.length;
 			const open = Math.max(free - RESERVED, free > 0 && group.running === 0 ? 1 : 0);
 			const limit = Math.min(MAX_PER_GROUP - group.running, open);
-			if (limit > 0) jobs.push(...(await claimInGroup(trx, group.id, lease, limit)));
+			const ofGroup = sql`group_id = ${group.id} and ${GROUPED}`;
+			if (limit > 0) jobs.push(...(await claim(trx, lease, ofGroup, limit)));
 		}
 		return jobs;
 	});
@@ -413,28 +414,22 @@ interface Lease {
 /** Rows per insert: SQLite takes 32,766 parameters. */
 const BATCH = 1_000;
 
-async function scheduleJob(
-	queries: Queries,
-	jobs: { kind: string; subjectIds: readonly number[]; groupId: number | null; runAt: number; now: number }
-): Promise<void> {
-	const { kind, subjectIds, groupId, runAt, now } = jobs;
+interface Scheduled {
+	kind: string;
+	subjectIds: readonly number[];
+	groupId: number | null;
+	runAt: number;
+}
+
+async function scheduleJobs(queries: Queries, { kind, subjectIds, groupId, runAt }: Scheduled, now: number) {
+	const common = { kind, group_id: groupId, run_at: runAt, created_at: now };
 	for (let from = 0; from < subjectIds.length; from += BATCH) {
+		const ids = subjectIds.slice(from, from + BATCH);
 		await queries
 			.insertInto('jobs')
-			.values(
-				subjectIds.slice(from, from + BATCH).map((subjectId) => ({
-					kind,
-					subject_id: subjectId,
-					group_id: groupId,
-					run_at: runAt,
-					created_at: now
-				}))
-			)
+			.values(ids.map((subject_id) => ({ ...common, subject_id })))
 			.onConflict((conflict) =>
-				conflict.columns(['kind', 'subject_id']).doUpdateSet({
-					run_at: runAt,
-					wakes: sql`jobs.wakes + 1`
-				})
+				conflict.columns(['kind', 'subject_id']).doUpdateSet({ run_at: runAt, wakes: sql`jobs.wakes + 1` })
 			)
 			.execute();
 	}
@@ -460,23 +455,12 @@ const claim = (
 	which: RawBuilder<unknown>,
 	limit: number,
 	lock: RawBuilder<unknown> = sql``
-): Promise<Job[]> =>
-	queries
-		.updateTable('jobs')
-		.set({ lease_owner: owner, lease_until: until, attempts: sql<number>`attempts + 1` })
-		.where(
-			'id',
-			'in',
-			sql<number>`(select id from jobs where ${which} and run_at <= ${now} order by run_at, id limit ${limit} ${lock})`
-		)
-		.returningAll()
-		.execute();
-
-const claimDue = (database: Database, lease: Lease, limit: number) =>
-	claim(database.unsynced, lease, FREE, limit, database.lockClaimed);
-
-const claimInGroup = (queries: Queries, groupId: number, lease: Lease, limit: number) =>
-	claim(queries, lease, sql`group_id = ${groupId} and ${GROUPED}`, limit);
+) => {
+	const due = sql<number>`(select id from jobs where ${which} and run_at <= ${now}
+		order by run_at, id limit ${limit} ${lock})`;
+	const leased = { lease_owner: owner, lease_until: until, attempts: sql<number>`attempts + 1` };
+	return queries.updateTable('jobs').set(leased).where('id', 'in', due).returningAll().execute();
+};
 
 const MAX_COUNTED = 1_000;
 
@@ -522,23 +506,13 @@ const unlocked = ({ lockClaimed }: Database, ids: readonly number[]) =>
 
 /** Extends the leases of running jobs only. Those of a failed claim or release must run out. */
 async function extendLeases({ database, clock, running }: JobsContext): Promise<void> {
-	const jobs = [...running].map(({ job }) => job);
+	const ids = [...running].map(({ job }) => job.id);
+	const owners = [...running].map(({ job }) => job.lease_owner);
 	await database.unsynced
 		.updateTable('jobs')
 		.set({ lease_until: clock.now() + LEASE_MS })
-		.where(
-			'id',
-			'in',
-			unlocked(
-				database,
-				jobs.map(({ id }) => id)
-			)
-		)
-		.where(
-			'lease_owner',
-			'in',
-			jobs.map(({ lease_owner }) => lease_owner)
-		)
+		.where('id', 'in', unlocked(database, ids))
+		.where('lease_owner', 'in', owners)
 		.execute();
 }
 

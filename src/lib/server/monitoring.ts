@@ -102,29 +102,29 @@ async function setGauges(context: MonitoringContext): Promise<void> {
 	metrics.set('airtill_database_size_bytes', [[{}, await databaseBytes(database)]]);
 
 	const { waiting, jobs, gateways, webhooks } = await read(context);
-	const money = Object.entries(waiting).map(([what, one]) => ({ labels: { for: what }, ...one }));
-	metrics.set(
+	const setWaiting = (
+		name: 'airtill_money_waiting' | 'airtill_jobs_due' | 'airtill_webhooks_failing',
+		rows: (Waiting & { labels: Record<string, string> })[]
+	) => {
+		const counts = rows.map(({ labels, count }) => [labels, count] as const);
+		const ages = rows.map(({ labels, oldest }) => [labels, age(oldest)] as const);
+		metrics.set(name, counts);
+		metrics.set(`${name}_oldest_seconds`, ages);
+	};
+	const money = Object.entries(waiting);
+	setWaiting(
 		'airtill_money_waiting',
-		money.map(({ labels, count }) => [labels, count])
+		money.map(([what, one]) => ({ labels: { for: what }, ...one }))
 	);
-	metrics.set(
-		'airtill_money_waiting_oldest_seconds',
-		money.map(({ labels, oldest }) => [labels, age(oldest)])
-	);
-	metrics.set(
+	setWaiting(
 		'airtill_jobs_due',
-		jobs.map(({ kind, count }) => [{ kind }, count])
+		jobs.map(({ kind, ...due }) => ({ labels: { kind }, ...due }))
 	);
-	metrics.set(
-		'airtill_jobs_due_oldest_seconds',
-		jobs.map(({ kind, oldest }) => [{ kind }, age(oldest)])
-	);
+	setWaiting('airtill_webhooks_failing', [{ labels: {}, ...webhooks }]);
 	metrics.set(
 		'airtill_gateways',
 		Object.entries(gateways).map(([state, count]) => [{ state }, count])
 	);
-	metrics.set('airtill_webhooks_failing', [[{}, webhooks.count]]);
-	metrics.set('airtill_webhooks_failing_oldest_seconds', [[{}, age(webhooks.oldest)]]);
 }
 
 /** Reads a router's newest payments of purchases, newest purchase first. */

@@ -134,7 +134,7 @@ export async function eraseIfOver({ clock }: PassContext, trx: Tx, id: number): 
 		activating_until: waitsUntil
 	} = await findPassOrThrow(trx, id);
 	if (sealed === null || waitsUntil !== null || (endsAt !== null && endsAt > now)) return;
-	await changePass(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
+	await changePass(trx, id, { password_sealed: null, updated_at: now });
 }
 
 export async function sharePassword(
@@ -212,19 +212,14 @@ export function openPassword({ secrets }: Pick<Base, 'secrets'>, pass: PassRow):
 }
 
 /** Associated data that binds a sealed password to its pass. */
-const formatSealContext = ({
-	id,
-	password_session_id: sessionId
-}: Pick<PassRow, 'id' | 'password_session_id'>) =>
-	sessionId === null ? `pass:${id}` : `session:${sessionId}`;
+const formatSealContext = (id: number) => `pass:${id}`;
 
 /** Returns null when the password was erased. @throws Error when the secret or the pass does not match */
 const unsealPassword = (secrets: Secrets, pass: PassRow): string | null =>
-	pass.password_sealed === null ? null : secrets.decrypt(pass.password_sealed, formatSealContext(pass));
+	pass.password_sealed === null ? null : secrets.decrypt(pass.password_sealed, formatSealContext(pass.id));
 
 const sealPassword = (secrets: Secrets, id: number, password: string) => ({
-	password_sealed: secrets.encrypt(password, formatSealContext({ id, password_session_id: null })),
-	password_session_id: null
+	password_sealed: secrets.encrypt(password, formatSealContext(id))
 });
 
 /**

@@ -3,7 +3,7 @@ import { formatDistance, formatKilometres } from '#lib/domain/geo.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { amountText, lowestOffer, priceText } from '#lib/purchase/quote.ts';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { makePhoneHint } from '#lib/domain/phone.ts';
 import { type ApiClient, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/contract/router.ts';
 import { MAX_QUERY_LENGTH } from '#lib/map/position.ts';

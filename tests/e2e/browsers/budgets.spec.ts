@@ -33,7 +33,7 @@ const FIRST_PAGES: {
 		name: 'splash',
 		path: ({ splash }) => splash,
 		async ready(page) {
-			await expect(page.getByText(/UGX\s[\d,]+ an hour/).first()).toBeVisible();
+			await expect(page.getByText(/UGX\s700/).first()).toBeVisible();
 			await expect(page.locator('form[method=post] button.button')).toBeEnabled();
 		}
 	},

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { allowedSeconds, idleCount, readIdleSeconds } from '#lib/kiosk/idle.ts';
-import { groupNumber } from '#lib/kiosk/number-pad.ts';
 
 it.each([
 	['', 60],
@@ -14,21 +13,6 @@ it.each([
 	['idle=9999999', 60]
 ])('the start address "%s" clears a screen after %d seconds', (search, seconds) => {
 	expect(readIdleSeconds(new URLSearchParams(search))).toBe(seconds);
-});
-
-it.each([
-	['0', '0'],
-	['0772', '0772'],
-	['07721', '0772 1'],
-	['0772 1', '0772 1'],
-	['0772123456', '0772 123456'],
-	['07721234567', '0772 1234567'],
-	['+256', '+256'],
-	['+256772123456', '+256 772 123 456'],
-	['256772123456', '256 772 123 456'],
-	['', '']
-])('the typed number "%s" is shown as "%s"', (typed, shown) => {
-	expect(groupNumber(typed, '0712 345678')).toBe(shown);
 });
 
 describe('the idle time', () => {

@@ -7,6 +7,7 @@ import {
 	payablePrice,
 	priceText,
 	quote,
+	type TimeChoice,
 	timeChoices,
 	usefulOffers
 } from '#lib/purchase/quote.ts';
@@ -50,11 +51,11 @@ describe('a typed time', () => {
 describe('the list of offers', () => {
 	test('replaces the common durations, in the order of sale, with the limits in words', () => {
 		expect(
-			timeChoices(ROUTER).map(({ offer, money }) => [offer?.name, money, offer?.terms, offer?.isCheapest])
+			timeChoices(ROUTER).map(({ offer, money, terms }) => [offer?.name, money, terms, offer?.isCheapest])
 		).toEqual([
-			['1 hour', 'UGX\u00a0500', '', false],
+			['1 hour', 'UGX\u00a0500', '1 device', false],
 			['Day', 'UGX\u00a01,000', '3 devices', false],
-			['Month', 'UGX\u00a018,000', '30 days, 5\u00a0Mbit/s, 20\u00a0GB', true]
+			['Month', 'UGX\u00a018,000', '30 days, 1 device, 5\u00a0Mbit/s, 20\u00a0GB', true]
 		]);
 		expect(priceText(ROUTER)).toBe('from UGX\u00a0500');
 	});
@@ -67,9 +68,17 @@ describe('the list of offers', () => {
 		setLocaleSource({ locale: () => locale, pathname: () => '/' });
 		expect(timeChoices(ROUTER).map((choice) => choice.offer?.name)).toEqual(names);
 		expect(formatAgreed('1d', { ...DAY, max_devices: null })).toContain(names[1]);
-		expect(timeChoices(ROUTER).map((choice) => choice.offer?.terms.includes(choice.words))).toEqual([
+		expect(timeChoices(ROUTER).map((choice) => choice.terms.includes(choice.words))).toEqual([
 			...[false, false, true]
 		]);
+	});
+
+	test('names the devices of each choice if any of them is for more than one', () => {
+		const terms = (router: object) => timeChoices({ ...ROUTER, ...router }).map((choice) => choice.terms);
+		expect(terms({ offers: [HOUR] })).toEqual(['']);
+		expect(new Set(terms({ offers: [] }))).toEqual(new Set(['']));
+		expect(terms({ offers: [HOUR, DAY], max_devices: 2 })).toEqual(['2 devices', '3 devices']);
+		expect(terms({ offers: [], max_devices: 2 })[0]).toBe('2 devices');
 	});
 
 	test('marks no single offer as the cheapest', () => {
@@ -123,7 +132,7 @@ test('a poster has the cheapest offer, the cheapest per hour and a day, in the o
 
 describe('an order', () => {
 	test('of an offer buys exactly it', () => {
-		const time = timeValue(timeChoices(ROUTER)[1] ?? { duration: '', words: '', amount: 0, money: '' });
+		const time = timeValue(timeChoices(ROUTER)[1] as TimeChoice);
 		expect(time).toBe('1d 1000 2');
 		expect(ordered(ROUTER, { time })).toMatchObject({
 			...{ seen: true, own: false },

@@ -31,6 +31,7 @@ describe('quotes', () => {
 		expect(quote(ROUTER, '90m')).toEqual({
 			duration: '90m',
 			words: '1 hour 30 minutes',
+			terms: '',
 			amount: 750,
 			money: 'UGX\u00a0750'
 		});

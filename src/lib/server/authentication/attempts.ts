@@ -2,7 +2,7 @@ import { normaliseEmail } from '#lib/domain/email.ts';
 import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { randomBytes } from 'node:crypto';
-import type { Queries, Tx } from '#lib/server/db/database.ts';
+import type { Tx } from '#lib/server/db/database.ts';
 import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 
 /**
@@ -62,7 +62,8 @@ export function createAttempts({ database, clock, secrets }: Base) {
 		async begin(attempt: Attempt): Promise<number> {
 			const now = clock.now();
 			const limits = limitsOf(attempt);
-			await deleteForgotten(database.db, now);
+			const forgotten = database.db.deleteFrom('failed_sign_ins').where('failed_at', '<=', now - FORGET_MS);
+			await forgotten.execute();
 			return database.transact(async (trx) => {
 				const waits = [];
 				for (const limit of limits) waits.push(await computeWaitMs(trx, limit, now));
@@ -123,10 +124,4 @@ const uncountFailure = (trx: Tx, subject: string) =>
 		.set((row) => ({ failures: row('failures', '-', 1) }))
 		.where('subject', '=', subject)
 		.where('failures', '>', 0)
-		.execute();
-
-const deleteForgotten = (queries: Queries, now: number) =>
-	queries
-		.deleteFrom('failed_sign_ins')
-		.where('failed_at', '<=', now - FORGET_MS)
 		.execute();

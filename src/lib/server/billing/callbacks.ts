@@ -1,4 +1,3 @@
-import type { Queries } from '../db/database.ts';
 import { countRows } from '../db/queries.ts';
 import { describeMessage, isOurCallback } from './operator-calls.ts';
 import type { CallbackClaim, CallbackHint, RawCallback } from './operators/operator.ts';
@@ -136,7 +135,8 @@ async function receiveForRefund(
 	body: string
 ): Promise<boolean> {
 	const { database, jobs } = context;
-	const refund = await findRefundByReference(database.db, reference);
+	const refunds = database.db.selectFrom('refunds').selectAll();
+	const refund = await refunds.where('reference', '=', reference).executeTakeFirst();
 	if (!refund) return false;
 	const payment = await findPayment(database.db, refund.payment_id);
 	const isRepeated =
@@ -159,8 +159,18 @@ async function keepClaim(
 	const { claimed, operatorReference, providerReference, amountMinor } = hint;
 	// Without these fields the status read says more.
 	if (operatorReference === null && providerReference === null && amountMinor === null) return;
-	const stored = { claim: formatClaim(claimed, hint), isSuccess: claimed === 'succeeded' };
-	await setClaim(context.database.db, table, id, stored);
+	// Late or unordered callbacks never overwrite a claimed success.
+	await context.database.db
+		.updateTable(table)
+		.set({ claim: formatClaim(claimed, hint) })
+		.where('id', '=', id)
+		.where(({ eb, or }) =>
+			or([
+				eb('claim', 'is', null),
+				...(claimed === 'succeeded' ? [eb('claim', 'not like', CLAIMED_SUCCESS)] : [])
+			])
+		)
+		.execute();
 }
 
 const formatClaim = (
@@ -229,25 +239,4 @@ async function keepCallback(
 	}
 }
 
-/** Stores a claim (CallbackClaim as JSON). Late or unordered callbacks never overwrite a claimed success. */
-const setClaim = (
-	queries: Queries,
-	table: 'payments' | 'refunds',
-	id: number,
-	{ claim, isSuccess }: { claim: string; isSuccess: boolean }
-) =>
-	queries
-		.updateTable(table)
-		.set({ claim })
-		.where('id', '=', id)
-		.where((where) =>
-			isSuccess
-				? where.or([where('claim', 'is', null), where('claim', 'not like', CLAIMED_SUCCESS)])
-				: where('claim', 'is', null)
-		)
-		.execute();
-
 const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
-
-const findRefundByReference = (queries: Queries, reference: string) =>
-	queries.selectFrom('refunds').selectAll().where('reference', '=', reference).executeTakeFirst();

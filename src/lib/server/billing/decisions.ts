@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Decision } from '#lib/domain/help.ts';
 import type { Author } from '../audit.ts';
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
+import { LIMIT_CONCURRENCY, type Tx } from '../db/database.ts';
 import { refuse } from '../platform/errors.ts';
 import { findMessages } from './operator-calls.ts';
 import {
@@ -100,7 +100,11 @@ export async function carryOutDecision(context: BillingContext, review: Review, 
 		if (!payment) throw refusal('the review has no payment; only "dismiss" resolves it');
 		if (decision === 'paid' || decision === 'unpaid') {
 			if (decision === 'paid') await decidePaid(context, trx, payment, order, by);
-			else await decideUnpaid(context, trx, payment, by);
+			else if (await applyFailure(context, trx, payment.id, 'provider_error', by)) {
+				// The person has judged the callback that said otherwise. Only the references of a claimed success stay.
+				const claim = sql<string>`replace(claim, '"claimed":"succeeded"', '"claimed":"failed"')`;
+				await trx.updateTable('payments').set({ claim }).where('id', '=', payment.id).execute();
+			} else throw refusal(`it is ${payment.status}`);
 			return close(context, trx, review, order, by);
 		}
 		await close(context, trx, review, order, by);
@@ -138,13 +142,6 @@ async function decidePaid(
 	const facts = { providerReference: transaction, amountMinor, currency, raw: '' };
 	if (!(await applySuccess(context, trx, id, { kind: 'succeeded', ...facts }, by)))
 		throw refusal(`it is ${status}`);
-}
-
-async function decideUnpaid(context: BillingContext, trx: Tx, payment: PaymentRow, by: Decider) {
-	if (!(await applyFailure(context, trx, payment.id, 'provider_error', by)))
-		throw refusal(`it is ${payment.status}`);
-	// The person has judged the callback that said otherwise.
-	await denyClaim(trx, payment.id);
 }
 
 /**
@@ -233,11 +230,3 @@ async function failedRefund(
 }
 
 const refusal = (why: string) => refuse(`The payment does not allow this decision: ${why}.`);
-
-/** Only the references of a claimed success stay. */
-const denyClaim = (queries: Queries, id: number) =>
-	queries
-		.updateTable('payments')
-		.set({ claim: sql`replace(claim, '"claimed":"succeeded"', '"claimed":"failed"')` })
-		.where('id', '=', id)
-		.execute();

@@ -46,14 +46,15 @@ export async function giveExtraTime(
 	const seconds = durationSeconds(duration);
 	return database.transact(async (trx) => {
 		const row = await findSessionAtOwner(context, trx, accountId, id);
-		if (await hasExtraTime(trx, form)) return 'given';
+		if (await exists(trx.selectFrom('extra_time').select('id').where('form', '=', form))) return 'given';
 		const running = await findRunningTime(trx, row);
 		const time = running ?? (await findEndedTime(context, trx, row));
 		if (!time) return 'not_possible';
 		const { session, pass } = time;
 		const now = clock.now();
-		const given = await sumExtraSecondsBy(trx, personId, now - DAY_MS);
-		if (given + seconds > MAX_EXTRA_MINUTES_PER_DAY * 60) return 'limit';
+		const byPerson = selectExtraSeconds(trx).where('account_id', '=', personId);
+		const given = await byPerson.where('created_at', '>', now - DAY_MS).executeTakeFirstOrThrow();
+		if (given.sum + seconds > MAX_EXTRA_MINUTES_PER_DAY * 60) return 'limit';
 		const endsAt = time.endsAt + seconds * 1000;
 		// Not before its end, by which the page knows this time, also if the clock was set back.
 		const givenAt = running ? now : Math.max(now, session.ended_at ?? now);
@@ -119,23 +120,12 @@ async function findEndedTime(
 	return mayGoOn ? { session, pass, endsAt: Math.max(now, pass.ends_at ?? now) } : null;
 }
 
-/** Whether this form has given its time. */
-const hasExtraTime = (queries: Queries, form: string): Promise<boolean> =>
-	exists(queries.selectFrom('extra_time').select('id').where('form', '=', form));
-
 /** Whether the payment that bought a session was not refunded. */
 const isStillPaid = (queries: Queries, { payment_id: id }: Pick<SessionRow, 'payment_id'>) =>
 	exists(queries.selectFrom('payments').select('id').where('id', '=', id).where('status', '=', 'success'));
 
 const selectExtraSeconds = (queries: Queries) =>
 	queries.selectFrom('extra_time').select(sql<number>`coalesce(sum(seconds), 0)`.as('sum'));
-
-const sumExtraSecondsBy = async (queries: Queries, accountId: number, after: number): Promise<number> => {
-	const given = selectExtraSeconds(queries)
-		.where('account_id', '=', accountId)
-		.where('created_at', '>', after);
-	return (await given.executeTakeFirstOrThrow()).sum;
-};
 
 /** Free time in a session, without what was given after its end: that does not move its end. */
 export const sumExtraTimeMs = async (

@@ -153,7 +153,8 @@ async function checkPayable(
 			extensions: { expected_amount: expected, currency: session.currency }
 		});
 	}
-	const earlier = await findPaymentsOfSession(trx, session.id);
+	const payments = trx.selectFrom('payments').selectAll().where('session_id', '=', session.id);
+	const earlier = await payments.orderBy('id').execute();
 	const pending = earlier.find(({ status }) => status === 'pending');
 	if (pending && session.status === 'pending_payment') {
 		throw new Refused('payment_in_progress', 'A payment for this session is pending. Wait until it ends.', {
@@ -372,19 +373,14 @@ export const selectOfOperator = (queries: Reads, operator: string) =>
 export const findPaymentByReference = (queries: Queries, operator: string, reference: string) =>
 	selectOfOperator(queries, operator).where('reference', '=', reference).executeTakeFirst();
 
-const findPaymentsOfSession = (queries: Queries, sessionId: number) =>
-	queries.selectFrom('payments').selectAll().where('session_id', '=', sessionId).orderBy('id').execute();
-
-interface Filters {
-	status: PaymentStatus | undefined;
-	/** The operator's id of the transaction. */
-	transaction: string | undefined;
-}
-
 export function findPaymentsOfAccount(
 	queries: Queries,
 	accountId: number,
-	{ status, transaction, ...page }: NewestFirst & Partial<Filters>
+	{
+		status,
+		transaction,
+		...page
+	}: NewestFirst & { status?: PaymentStatus | undefined; transaction?: string | undefined }
 ) {
 	// The sign keeps SQLite, which has no statistics, from reading all payments of the account.
 	const account = transaction === undefined ? sql.ref('account_id') : sql`+account_id`;

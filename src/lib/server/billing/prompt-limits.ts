@@ -168,17 +168,18 @@ async function findSourceRefusal(context: Counting, source: Source): Promise<Ref
 	const { db } = database;
 	const now = clock.now();
 	const since = now - WINDOW_MS;
-	const first = await findFirstShare(context, source, since);
+	const firstShare = await findFirstShare(context, source, since);
 	let blockedAt: number | null = null;
 	for (const { scope, share } of source.limits) {
 		const start = config.maxUnpaidPrompts.source * share;
 		const unpaid = await countUnpaidPrompts(db, scope, since);
-		if (unpaid < start * first) continue;
-		const paid = await countPaidPrompts(db, scope, now - DAY_MS);
-		const most = (start + UNPAID_PER_PAID * paid) * first;
+		if (unpaid < start * firstShare) continue;
+		const paid = await countRows(selectPrompts(db, scope, now - DAY_MS).where('paid_at', 'is not', null));
+		const most = (start + UNPAID_PER_PAID * paid) * firstShare;
 		if (unpaid < most) continue;
-		const blocking = await findUnpaidPrompt(db, scope, since, unpaid - most);
-		blockedAt = Math.max(blockedAt ?? 0, blocking ?? now);
+		const older = selectPrompts(db, scope, since).where(isUnpaidByPayer).orderBy('created_at');
+		const blocking = await first(older.select('created_at').offset(unpaid - most));
+		blockedAt = Math.max(blockedAt ?? 0, blocking?.created_at ?? now);
 	}
 	if (blockedAt !== null) {
 		return unpaidLimit(
@@ -262,9 +263,6 @@ const findPromptTimes = async (queries: Reads, scope: PromptScope, since: number
 const hasPaid = (queries: Reads, scope: PromptScope, since: number): Promise<boolean> =>
 	exists(selectPrompts(queries, scope, since).select('id').where('paid_at', 'is not', null));
 
-const countPaidPrompts = (queries: Reads, scope: PromptScope, since: number): Promise<number> =>
-	countRows(selectPrompts(queries, scope, since).where('paid_at', 'is not', null));
-
 /** True for a prompt that its payer could have paid. The operator's outages are not the buyers' doing. */
 const isUnpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =>
 	and([
@@ -274,12 +272,6 @@ const isUnpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>)
 
 const countUnpaidPrompts = (queries: Reads, scope: PromptScope, since: number): Promise<number> =>
 	countRows(selectPrompts(queries, scope, since).where(isUnpaidByPayer));
-
-/** Returns the time of the unpaid prompt after so many older ones; null if there are fewer. */
-const findUnpaidPrompt = async (queries: Reads, scope: PromptScope, since: number, older: number) => {
-	const unpaid = selectPrompts(queries, scope, since).where(isUnpaidByPayer).select('created_at');
-	return (await first(unpaid.orderBy('created_at').offset(older)))?.created_at ?? null;
-};
 
 /** Sources that share a total: buyers of the pages, devices that a gateway redirected, and accounts of the API. */
 const PROMPT_POOLS = ['pages', 'devices', 'api'] as const;

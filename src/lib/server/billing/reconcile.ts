@@ -96,7 +96,7 @@ async function reconcilePayment(context: BillingJob, id: number): Promise<number
 	}
 	if (outcome.kind === 'not_found' && adapter) await handleNotFound(context, payment, adapter);
 	if (outcome.kind === 'contradiction') await writeReview(context, payment, 'contradiction', outcome.message);
-	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= now) {
+	if (outcome.kind === 'unreadable' && payment.submit_state !== 'refused' && payment.expires_at <= now) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
 		await writeReview(context, payment, 'no_reference', outcome.cause);
 	}
@@ -140,9 +140,6 @@ async function isAmountTold({ database }: BillingJob, payment: PaymentRow): Prom
 /** The payer may still be charged, or may have been charged without our knowledge. */
 const mayStillBePaid = (payment: PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
-
-/** False if the operator refused the request. If it queued it all the same, a callback says so. */
-const mayBeThere = ({ submit_state }: PaymentRow) => submit_state !== 'refused';
 
 const writeReview = (context: BillingJob, { id, phone }: PaymentRow, reason: ReviewReason, message: string) =>
 	context.database.write((trx) => openReview(context, trx, id, reason, redactMessage(message, phone)));

@@ -142,8 +142,9 @@ async function findReasonToRefund(
 
 /** Adds a paid session to its pass, or begins a pass with it. */
 async function addToPass(context: SessionServices, trx: Tx, paid: SessionRow): Promise<void> {
-	const { provisioning } = context;
-	const open = await findPassToExtend(context, trx, paid);
+	const { clock, provisioning } = context;
+	const before = paid.pass_id === null ? null : await findPassOrThrow(trx, paid.pass_id);
+	const open = before && isPassOpen(before, clock.now()) ? before : null;
 	const pass = open ?? (await createPass(context, trx, paid));
 	if (open) await addTerms(context, trx, open, paid);
 	else await moveToPass(trx, { passId: pass.id, sessionId: paid.id, replacesPassId: paid.pass_id });
@@ -152,12 +153,6 @@ async function addToPass(context: SessionServices, trx: Tx, paid: SessionRow): P
 	const until = open ? null : await provisioning.requestGrants(trx, pass);
 	if (until === null) await startTime(context, trx, pass);
 	else await setActivationDeadline(context, trx, pass.id, until);
-}
-
-async function findPassToExtend({ clock }: SessionServices, trx: Tx, { pass_id: passId }: SessionRow) {
-	if (passId === null) return null;
-	const pass = await findPassOrThrow(trx, passId);
-	return isPassOpen(pass, clock.now()) ? pass : null;
 }
 
 /**
@@ -259,7 +254,8 @@ export async function findExtraTimeEnd(
 	row: Pick<SessionRow, 'id' | 'status' | 'ended_at' | 'pass_id'>
 ): Promise<number | null> {
 	if (row.status !== 'expired' || row.pass_id === null) return null;
-	if (!(await hasTimeAfterEnd(queries, row))) return null;
+	const given = queries.selectFrom('extra_time').select('id').where('session_id', '=', row.id);
+	if (!(await exists(given.where('created_at', '>=', row.ended_at)))) return null;
 	// Paid time runs again, so the pass is not over after it.
 	if ((await findActiveSessions(queries, row.pass_id)).length > 0) return null;
 	const pass = await findPassOrThrow(queries, row.pass_id);
@@ -660,12 +656,3 @@ const sumOpenPayments = (queries: Queries, id: number) =>
 		])
 		.where('session_id', '=', id)
 		.executeTakeFirstOrThrow();
-
-const hasTimeAfterEnd = (queries: Queries, { id, ended_at: endedAt }: Pick<SessionRow, 'id' | 'ended_at'>) =>
-	exists(
-		queries
-			.selectFrom('extra_time')
-			.select('id')
-			.where('session_id', '=', id)
-			.where('created_at', '>=', endedAt)
-	);

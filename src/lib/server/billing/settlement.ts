@@ -252,35 +252,22 @@ export async function completeReceipt(
 	if (providerReference !== null && known !== null && providerReference !== known) {
 		return reviewSecondCharge(context, queries, payment, hint);
 	}
+	const own = queries.updateTable('payments').where('id', '=', payment.id);
 	const isNews = providerReference && payment.provider_reference === null;
 	if (isNews && !(await reviewUsedTransaction(context, queries, payment, providerReference))) {
-		await addReceipt(queries, payment.id, providerReference);
+		const receipt = own.set({ provider_reference: providerReference });
+		await receipt.where('provider_reference', 'is', null).execute();
 	}
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null) return;
 	await closeAmountUnknown(context, queries, payment.id);
 	if (amountMinor === settled) {
-		if (amountMinor === payment.amount_minor) await confirmAmount(queries, payment);
+		if (amountMinor !== payment.amount_minor) return;
+		const asked = { settled_minor: amountMinor, settled_currency: payment.currency };
+		await own.set(asked).where('settled_minor', 'is', null).execute();
 		return;
 	}
 	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');
 	const detail = `a callback says ${money(amountMinor)}, settled as ${money(settled)}`;
 	await openReview(context, queries, payment.id, 'amount_mismatch', detail);
 }
-
-const addReceipt = (queries: Queries, id: number, transaction: string) =>
-	queries
-		.updateTable('payments')
-		.set({ provider_reference: transaction })
-		.where('id', '=', id)
-		.where('provider_reference', 'is', null)
-		.execute();
-
-/** Notes that the amount which was asked for was taken. */
-const confirmAmount = (queries: Queries, { id, amount_minor, currency }: PaymentRow) =>
-	queries
-		.updateTable('payments')
-		.set({ settled_minor: amount_minor, settled_currency: currency })
-		.where('id', '=', id)
-		.where('settled_minor', 'is', null)
-		.execute();

@@ -112,7 +112,8 @@ async function findListedPayment(
 		const named = await findPaymentByReference(database.db, operator, reference);
 		if (named) return named;
 	}
-	const paid = await findByTransaction(database.db, operator, transaction);
+	const ofOperator = selectOfOperator(database.db, operator).limit(1);
+	const paid = await ofOperator.where('provider_reference', '=', transaction).executeTakeFirst();
 	if (paid || reference === null) return paid;
 	return findLikeStatement(database.db, operator, { operatorReference: reference, start });
 }
@@ -201,12 +202,6 @@ async function findLikeStatement(
 		.execute();
 	return rows.length === 1 ? rows[0] : undefined;
 }
-
-const findByTransaction = (queries: Queries, operator: string, transaction: string) =>
-	selectOfOperator(queries, operator)
-		.where('provider_reference', '=', transaction)
-		.limit(1)
-		.executeTakeFirst();
 
 const findMissing = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
 	selectOfOperator(queries, operator)

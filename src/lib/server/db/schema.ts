@@ -536,8 +536,6 @@ export interface Schema {
 		activating_until: number | null;
 		/** Sealed with AES-256-GCM; erased at the end of the pass. */
 		password_sealed: string | null;
-		/** The session whose context sealed the password (before migration 0019); null for the pass. */
-		password_session_id: number | null;
 		created_at: number;
 		updated_at: number;
 	};

@@ -192,7 +192,10 @@ async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now
 	if (!account || !hasRole(account.role, role)) {
 		throw refuseKey('role', `Keys of this account cannot have the role ${role}.`);
 	}
-	if (formToken !== undefined && (await hasForm(trx, accountId, formToken))) throw alreadyCreated();
+	const keys = trx.selectFrom('api_keys').select('id').where('account_id', '=', accountId);
+	if (formToken !== undefined && (await exists(keys.where('form_token', '=', formToken)))) {
+		throw alreadyCreated();
+	}
 	if ((await countActive(trx, accountId, now)) >= MAX_ACTIVE_KEYS) {
 		throw refuseKey('too_many', `An account can have ${MAX_ACTIVE_KEYS} active keys. Revoke one first.`);
 	}
@@ -314,14 +317,6 @@ const countActive = (queries: Queries, accountId: number, now: number): Promise<
 			.where(({ and }) => and({ account_id: accountId, revoked_at: null }))
 			.where('name', 'not like', `${OWN_PREFIX}%`)
 			.where((builder) => builder.or([builder('expires_at', 'is', null), builder('expires_at', '>', now)]))
-	);
-
-const hasForm = (queries: Queries, accountId: number, formToken: string): Promise<boolean> =>
-	exists(
-		queries
-			.selectFrom('api_keys')
-			.select('id')
-			.where(({ and }) => and({ account_id: accountId, form_token: formToken }))
 	);
 
 /** Revokes a key that this account created. Returns false if there is none. */

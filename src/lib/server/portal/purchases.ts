@@ -5,7 +5,6 @@ import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
 import type { Row } from '#lib/server/db/schema.ts';
-import { UNANSWERED_SECONDS } from '#lib/purchase/state.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
 import { NotFound } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
@@ -74,6 +73,9 @@ export async function awaitPurchase(
 	const row = await loadRow(purchases, token);
 	return row && readAfterWait(purchases, api, token, row, waitSeconds);
 }
+
+/** A wait ends with the result of the payment only: it is cut here to tell that the operator is silent. */
+const UNANSWERED_SECONDS = 6;
 
 export async function readAfterWait(
 	purchases: Purchases,

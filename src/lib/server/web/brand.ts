@@ -31,11 +31,10 @@ export function fillRules(html: string, { accentRules, signRules }: App.Locals):
 	return html.replace('/*airtill.rules*/', () => [choiceRules(html), signRules, accentRules].join(''));
 }
 
-/** Without script: the price of the chosen time and the chosen method, in browsers that support it. */
+/** Without script: the price of the chosen time on the button, in browsers that support it (styles/forms.css). */
 function choiceRules(html: string): string {
-	const shown = [...html.matchAll(/ class="([an])(\d+|o)"/g)];
-	const rules = shown.map(
-		([, kind, index]) => `form:has(.${kind === 'a' ? 't' : 'm'}${index}:checked) .${kind}${index}`
+	const rules = [...html.matchAll(/ class="a(\d+|o)"/g)].map(
+		([, index]) => `form:has(.t${index}:checked) .pay .a${index}`
 	);
 	return rules.length > 0 ? `${rules.join()}{display:inline}` : '';
 }

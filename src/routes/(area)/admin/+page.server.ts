@@ -3,19 +3,20 @@ import { env } from '$env/dynamic/private';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
 import { PAID, adminPage } from '#lib/server/web/admin.ts';
+import { runChecks } from '#lib/server/checks.ts';
 
 /** Each gateway may have several. */
 const MAX_PROBLEMS = 30;
 
 export const load = adminPage(async (event) => {
 	const { app } = event.locals;
-	const { checks, monitoring, config } = app;
+	const { monitoring, config } = app;
 	const [readings, payments, today, week, findings] = await Promise.all([
 		monitoring.read(),
 		monitoring.recentPayments(),
 		sumTakings(app, 'daily'),
 		sumTakings(app, 'weekly'),
-		checks.findings(readProxySettings(env))
+		runChecks(app, readProxySettings(env))
 	]);
 	const countOf = (operator: string, isWanted: (status: string) => boolean) =>
 		payments

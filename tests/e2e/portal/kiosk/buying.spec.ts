@@ -19,7 +19,7 @@ test(
 		await page.evaluate(() => {
 			document.addEventListener('touchstart', () => (window.name += 'x'));
 		});
-		await page.getByText('30 minutes').tap();
+		await page.getByRole('radio', { name: /^30 minutes/ }).tap();
 		await kiosk.type(phone);
 		await expect(kiosk.number).toHaveValue(`${phone.slice(0, 4)} ${phone.slice(4)}`);
 		await expect(page.getByText('MTN MoMo').first()).toBeVisible();

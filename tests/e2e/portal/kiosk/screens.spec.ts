@@ -117,7 +117,7 @@ test('the language changes with one touch and keeps what was entered; the next b
 	const phone = freshNumber();
 	const html = page.locator('html');
 	await kiosk.open(`/en/kiosk/${ROUTER}?idle=45`);
-	await page.getByText('30 minutes').tap();
+	await page.getByRole('radio', { name: /^30 minutes/ }).tap();
 	await kiosk.type(phone);
 	await page.getByRole('link', { name: 'Kiswahili' }).tap();
 	await expect(html).toHaveAttribute('lang', 'sw');

@@ -139,7 +139,7 @@ test('an order that arrives after the screen said that it did not is shown, also
 	await kiosk.open();
 	await kiosk.buy(phone);
 	await expect(page.getByText('Your order did not arrive.')).toBeVisible();
-	await page.getByText('30 minutes').tap();
+	await page.getByRole('radio', { name: /^30 minutes/ }).tap();
 	await deliver();
 	await kiosk.paid();
 	expect(await kiosk.askedTimes(phone)).toBe(1);

@@ -155,7 +155,8 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 	});
 	if (charge.queued_at === null) {
 		if (now < charge.first_seen_at + OUTAGE_MS) return { kind: 'uncertain', raw: 'down' };
-		await queueCharge(database, charge.reference, now);
+		const queued = database.db.updateTable('sandbox_charges').set({ queued_at: now });
+		await queued.where('reference', '=', charge.reference).where('queued_at', 'is', null).execute();
 		charge = { ...charge, queued_at: now };
 	}
 	if (scenario.resultAfter === 'at_once') {
@@ -177,7 +178,8 @@ async function readRefund(
 	{ database, clock }: SandboxContext,
 	{ reference }: AttemptReference
 ): Promise<StatusOutcome> {
-	const found = await findRefund(database, reference);
+	const refunds = database.db.selectFrom('sandbox_refunds').selectAll();
+	const found = await refunds.where('reference', '=', reference).executeTakeFirst();
 	if (!found) return NOT_FOUND;
 	const at = found.created_at + RESULT_DELAY_MS;
 	if (clock.now() < at) return PENDING;
@@ -245,17 +247,6 @@ async function insertCharge(database: Database, charge: Charge): Promise<Charge>
 		.execute();
 	return (await findCharge(database, charge.reference)) ?? charge;
 }
-
-const queueCharge = (database: Database, reference: string, queuedAt: number) =>
-	database.db
-		.updateTable('sandbox_charges')
-		.set({ queued_at: queuedAt })
-		.where('reference', '=', reference)
-		.where('queued_at', 'is', null)
-		.execute();
-
-const findRefund = (database: Database, reference: string): Promise<Refund | undefined> =>
-	database.db.selectFrom('sandbox_refunds').selectAll().where('reference', '=', reference).executeTakeFirst();
 
 const insertRefund = (database: Database, refund: Refund) =>
 	database.db

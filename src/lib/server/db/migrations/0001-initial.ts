@@ -84,7 +84,6 @@ const createTables = ({ id, int, real, time, bool, end }: Dialect): string[] => 
 		ends_at ${int},
 		activating_until ${int},
 		password_sealed text,
-		password_session_id ${int},
 		created_at ${int} not null,
 		updated_at ${int} not null,
 		speed_down_kbps ${int},

@@ -1,6 +1,6 @@
 import { formatDuration } from '#lib/domain/time.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { makePhoneHint } from '#lib/domain/phone.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { formatMoney, toMajor } from '#lib/domain/money.ts';
 import { formatMobile, parseMobile } from '#lib/domain/phone.ts';

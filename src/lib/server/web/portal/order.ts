@@ -15,7 +15,7 @@ import {
 	type WantedTime,
 	wantedTime
 } from '#lib/purchase/pay-form.ts';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { makePhoneHint } from '#lib/domain/phone.ts';
 import {
 	OWN_TIME,
 	chargeText,

@@ -5,7 +5,7 @@ import { clockText } from '#lib/format/words.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
-import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { makePhoneHint } from '#lib/domain/phone.ts';
 import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
 import type { SignInInstructions } from '#lib/purchase/sign-in.ts';
 import { describeWait, type PurchaseState } from '#lib/purchase/state.ts';
@@ -65,11 +65,8 @@ import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
 import { enterAgain } from '#lib/server/web/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import * as m from '#lib/i18n/messages.js';
-import { findSignIn } from '#lib/server/gateways/gateways.ts';
-import { moveToPurchase } from '#lib/server/gateways/captive-sessions.ts';
-import { findPurchaseDevice } from '#lib/server/gateways/captive-sessions.ts';
-import { buildStartAddress } from '#lib/server/gateways/gateways.ts';
-import { namesDevices } from '#lib/server/gateways/gateways.ts';
+import { findSignIn, buildStartAddress, namesDevices } from '#lib/server/gateways/gateways.ts';
+import { moveToPurchase, findPurchaseDevice } from '#lib/server/gateways/captive-sessions.ts';
 
 /** The page of a purchase. Redirects to its replacement, or to what the address asks for. */
 export const load: PageServerLoad = async (event) => {
