@@ -29,6 +29,10 @@ export function groupNumber(typed: string, example: string, prefix: string): str
 const isForeign = (typed: string, prefix: string): boolean =>
 	/^(\+|00)/.test(typed) || typed.startsWith(prefix.slice(1));
 
+/** Returns whether a number needs no prefix before it: it has a country code, or the 0 that is dialled at home. */
+export const isWhole = (typed: string, example: string, prefix: string): boolean =>
+	isForeign(typed, prefix) || (typed.startsWith('0') && !example.startsWith('0'));
+
 /** `data-prefix`: groups the number of the field, and chooses its operator unless the buyer has chosen another one. */
 export function phoneNumber(): void {
 	for (const field of all<HTMLInputElement>('input[data-prefix]'))
@@ -48,7 +52,7 @@ function follow(field: HTMLInputElement, prefix: string): void {
 	};
 	const update = () => {
 		regroup(field, prefix);
-		field.parentElement?.classList.toggle('foreign', isForeign(field.value, prefix));
+		field.parentElement?.classList.toggle('whole', isWhole(field.value, field.placeholder, prefix));
 		const chosen = radio(':checked');
 		if (chosen?.value === ANY_PAYMENT_METHOD || (chosen && chosen === guessed)) {
 			const method = guessPaymentMethod(roughE164(field.value, prefix)) ?? ANY_PAYMENT_METHOD;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { groupNumber } from '#lib/enhance/phone.ts';
+import { groupNumber, isWhole } from '#lib/enhance/phone.ts';
 
 it.each([
 	['0', '0'],
@@ -26,4 +26,12 @@ it.each([
 
 it('groups a number whose zero belongs to it abroad too', () => {
 	expect(groupNumber('0123456789', '01 23 45 6789', '+225')).toBe('01 23 45 6789');
+});
+
+it('the prefix is not shown before a number that has a country code or the 0 dialled at home', () => {
+	const typed = ['0772', '+256 772', '256 772', '00254', '772', ''];
+	const whole = typed.map((number) => isWhole(number, '712 345678', '+256'));
+	expect(whole).toEqual([true, true, true, true, false, false]);
+	// In Ivory Coast the 0 belongs to the number.
+	expect(isWhole('01 23', '01 23 45 6789', '+225')).toBe(false);
 });

@@ -111,6 +111,8 @@ function describeReceipt(
 			...(isPaid(payment) ? [[...listTimes(session, index > 0, when), ...listPayment(payment, when)]] : []),
 			...otherPayments.filter(isPaid).map((other) => listPayment(other, when))
 		]),
+		/** Of what was not refunded. */
+		paid: kept.length > 0 ? sum(kept) : null,
 		/** The sum of several payments that were not refunded. */
 		total: kept.length > 1 ? ([m.receipt_total(), sum(kept)] satisfies Line) : null,
 		asOf: m.receipt_made({ moment: when(now.toISOString()) })
