@@ -22,7 +22,9 @@ test(
 		await page.getByRole('radio', { name: /^30 minutes/ }).tap();
 		await kiosk.type(phone);
 		await expect(kiosk.number).toHaveValue(`${phone.slice(0, 4)} ${phone.slice(4)}`);
-		await expect(page.getByText('MTN MoMo').first()).toBeVisible();
+		// No step asks for the operator: the number tells it.
+		await expect(page.getByRole('radio', { name: 'MTN MoMo' })).toBeChecked();
+		await expect(page.getByText('Approve with your MTN MoMo PIN on your phone.')).toBeVisible();
 		await kiosk.expectToFit();
 		await kiosk.button('Pay UGX 250').tap();
 		await kiosk.paid();

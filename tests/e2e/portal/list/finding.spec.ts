@@ -54,6 +54,18 @@ test('the position of the phone is asked for only when the person asks', async (
 	await context.close();
 });
 
+test('a question for the position that nobody answers ends', async ({ page, portal }) => {
+	await page.addInitScript(() => (navigator.geolocation.getCurrentPosition = () => {}));
+	await page.clock.install();
+	await page.goto(portal.url);
+	const ask = page.getByRole('button', { name: 'Use my position' });
+	await ask.click();
+	await expect(page.getByRole('button', { name: 'Finding your position…' })).toBeVisible();
+	await page.clock.runFor(26_000);
+	await expect(page.getByText('We can’t find your position.')).toBeVisible();
+	await expect(ask).toBeEnabled();
+});
+
 test('who keeps the position private reads another way, and no error', async ({ page, portal }) => {
 	await page.goto(portal.url);
 	await page.getByRole('button', { name: 'Use my position' }).click();
