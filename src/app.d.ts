@@ -4,8 +4,7 @@ import type { KioskScreen } from '#lib/kiosk/idle.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { RedirectedDevice } from '#lib/server/http/client-address.ts';
 import type { OwnerVisitor } from '#lib/server/web/owner/owner.ts';
-import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
-import type { UnsentForm } from '#lib/server/web/sign-in/unsent-form.ts';
+import type { UnsentForm, Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 
 declare global {
 	namespace App {

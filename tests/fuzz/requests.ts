@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ROUTES, type TestRoute } from '../support/api/routes.ts';
-import { FIELDS, nastyJson, nastyText, PARAMETERS, percentEncoded, placeholder } from './values.ts';
+import { FIELDS, nastyJson, nastyText, PARAMETERS, percentEncoded, placeholder, weighted } from './values.ts';
 
 /**
  * Requests to every endpoint, from valid ones to hostile ones. They are plain data: what depends on the server
@@ -21,9 +21,9 @@ const keysOf = (schema: unknown): string[] =>
 	typeof schema === 'object' && schema !== null && 'shape' in schema ? Object.keys(Object(schema.shape)) : [];
 
 /** Fields that most requests leave out. */
-const OPTIONAL: ReadonlySet<string> = new Set([
-	...(['extends_session_id', 'offer_id', 'version', 'max_duration', 'reason'] as const)
-]);
+const OPTIONAL: ReadonlySet<string> = new Set(
+	'extends_session_id offer_id version max_duration reason'.split(' ')
+);
 
 /** The body of a route: mostly its own fields with good values, some wrong, missing, strange or too many. */
 function bodyOf(route: TestRoute): fc.Arbitrary<string | null> {
@@ -31,37 +31,25 @@ function bodyOf(route: TestRoute): fc.Arbitrary<string | null> {
 	const field = (name: string) => {
 		const good = FIELDS[name];
 		if (!good) throw new Error(`tests/fuzz/requests.ts knows no values for the field ${name}`);
-		return fc.oneof(
-			{ arbitrary: good, weight: 30 },
-			{ arbitrary: nastyJson, weight: 2 },
-			{ arbitrary: fc.constant(null), weight: OPTIONAL.has(name) ? 120 : 1 }
-		);
+		return weighted([30, good], [2, nastyJson], [OPTIONAL.has(name) ? 120 : 1, fc.constant(null)]);
 	};
 	const object = fc
 		.tuple(
 			fc.tuple(...names.map((name) => field(name).map((value) => [name, value] as const))),
-			fc.oneof(
-				{ arbitrary: fc.constant([]), weight: 10 },
-				{ arbitrary: fc.array(fc.tuple(nastyText, nastyJson), { maxLength: 2 }), weight: 1 }
-			)
+			weighted([10, fc.constant([])], [1, fc.array(fc.tuple(nastyText, nastyJson), { maxLength: 2 })])
 		)
 		.map(([own, extra]) => {
 			const members = [...own, ...extra].filter((member) => member[1] !== null);
 			return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 		});
-	if (names.length === 0) {
-		return fc.oneof({ arbitrary: fc.constant(null), weight: 8 }, { arbitrary: nastyJson, weight: 1 });
-	}
-	return fc.oneof(
-		{ arbitrary: object, weight: 12 },
-		{ arbitrary: nastyJson, weight: 1 },
-		{ arbitrary: nastyText, weight: 1 },
-		{
-			arbitrary: fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
-			weight: 1
-		},
-		{ arbitrary: fc.constant(`{"duration":"${'x'.repeat(17_000)}"}`), weight: 1 },
-		{ arbitrary: fc.constant(null), weight: 1 }
+	if (names.length === 0) return weighted([8, fc.constant(null)], [1, nastyJson]);
+	return weighted(
+		[12, object],
+		[1, nastyJson],
+		[1, nastyText],
+		[1, fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1'))],
+		[1, fc.constant(`{"duration":"${'x'.repeat(17_000)}"}`)],
+		[1, fc.constant(null)]
 	);
 }
 
@@ -72,27 +60,27 @@ function queryOf(route: TestRoute): fc.Arbitrary<string> {
 	const parameter = (name: string) => {
 		const good = PARAMETERS[name];
 		if (!good) throw new Error(`tests/fuzz/requests.ts knows no values for the parameter ${name}`);
-		return fc.oneof(
-			{ arbitrary: good, weight: REQUIRED.has(name) ? 20 : 3 },
-			{ arbitrary: nastyText.map(percentEncoded), weight: 1 },
-			{ arbitrary: fc.constant(null), weight: REQUIRED.has(name) ? 1 : 10 }
+		return weighted(
+			[REQUIRED.has(name) ? 20 : 3, good],
+			[1, nastyText.map(percentEncoded)],
+			[REQUIRED.has(name) ? 1 : 10, fc.constant(null)]
 		);
 	};
 	const own = keysOf(route.query).map((name) =>
 		parameter(name).map((value) => (value === null ? [] : [`${name}=${value}`]))
 	);
-	const noise = fc.oneof(
-		{ arbitrary: fc.constant([]), weight: 12 },
-		{
-			arbitrary: fc.array(
+	const noise = weighted(
+		[12, fc.constant([])],
+		[
+			1,
+			fc.array(
 				fc.oneof(
 					nastyText.map((text) => `${percentEncoded(text)}=1`),
 					fc.constantFrom('lat=1', 'lat[]=1', 'limit=2', '%', '%zz=%zz', '&&', '=', 'cursor=a=b')
 				),
 				{ maxLength: 3 }
-			),
-			weight: 1
-		}
+			)
+		]
 	);
 	return fc.tuple(...own, noise).map((parts) => {
 		const text = parts.flat().join('&');
@@ -107,10 +95,10 @@ function pathOf(route: TestRoute): fc.Arbitrary<string> {
 		: route.path.startsWith('/sessions')
 			? placeholder('ownSession', 'foreignSession')
 			: placeholder('ownRouter', 'foreignRouter');
-	const id = fc.oneof(
-		{ arbitrary: good, weight: 8 },
-		{ arbitrary: fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String), weight: 1 },
-		{ arbitrary: nastyText.filter((text) => text !== '').map(percentEncoded), weight: 1 }
+	const id = weighted(
+		[8, good],
+		[1, fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String)],
+		[1, nastyText.filter((text) => text !== '').map(percentEncoded)]
 	);
 	return id.map((value) => `/v1${route.path.replace('{id}', value)}`);
 }
@@ -118,29 +106,31 @@ function pathOf(route: TestRoute): fc.Arbitrary<string> {
 const headers = (route: TestRoute | null): fc.Arbitrary<Record<string, string>> =>
 	fc
 		.record({
-			'content-type': fc.oneof(
-				{ arbitrary: fc.constant(route?.body ? 'application/json' : null), weight: 12 },
-				{
-					arbitrary: fc.constantFrom(
-						...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'a'],
-						...[
-							'application/json; charset=utf-16',
-							'application/merge-patch+json',
-							'APPLICATION/JSON',
-							';',
-							null
-						]
-					),
-					weight: 2
-				}
+			'content-type': weighted(
+				[12, fc.constant(route?.body ? 'application/json' : null)],
+				[
+					1,
+					fc.constantFrom(
+						'text/plain',
+						'application/x-www-form-urlencoded',
+						'multipart/form-data; boundary=x',
+						'a'
+					)
+				],
+				[
+					1,
+					fc.constantFrom(
+						'application/json; charset=utf-16',
+						'application/merge-patch+json',
+						'APPLICATION/JSON',
+						';'
+					)
+				]
 			),
-			'idempotency-key': fc.oneof(
-				{ arbitrary: fc.constant(null), weight: 8 },
-				{
-					arbitrary: fc.constantFrom('a', '"b"', '', '"', 'c d', 'ä', 'k'.repeat(256), 'k'.repeat(255)),
-					weight: 1
-				},
-				{ arbitrary: fc.uuid(), weight: 2 }
+			'idempotency-key': weighted(
+				[8, fc.constant(null)],
+				[1, fc.constantFrom('a', '"b"', '', '"', 'c d', 'ä', 'k'.repeat(256), 'k'.repeat(255))],
+				[2, fc.uuid()]
 			),
 			accept: fc.constantFrom(null, '*/*', 'text/html', 'application/xml', 'nothing'),
 			'x-forwarded-for': fc.constantFrom(null, null, '1.2.3.4', "'", '::1, junk'),
@@ -172,15 +162,11 @@ const toNowhere: fc.Arbitrary<WildRequest> = fc.record({
 	path: fc.oneof(
 		nastyText.map((text) => `/v1/${percentEncoded(text)}`),
 		fc.constantFrom(
-			...[
-				...['/v1', '/v1/', '//v1//routers', '/v1//routers//1', '/v1/routers/', '/v1/routers/1/'],
-				...['/v1/routers/../sessions']
-			],
-			...['/v1/./routers', '/v1/routers/1/__data.json', '/v1/routers/__data.json', '/v1/x/__route.js'],
-			...[
-				...['/v1/%', '/v1/%zz', '/v1/%ff', '/v1/routers%2f1', '/v1/sessions/1/', '/v1/Routers'],
-				...['/v1/routers;x=1', '/v1/routers?']
-			]
+			...'/v1 /v1/ //v1//routers //v1//routers//1 /v1/routers/ /v1/routers/1/ /v1/routers/../sessions'.split(
+				' '
+			),
+			...'/v1/./routers /v1/routers/1/__data.json /v1/routers/__data.json /v1/x/__route.js /v1/%'.split(' '),
+			...'/v1/%zz /v1/%ff /v1/routers%2f1 /v1/sessions/1/ /v1/Routers /v1/routers;x=1 /v1/routers?'.split(' ')
 		)
 	),
 	headers: headers(null),
@@ -188,7 +174,4 @@ const toNowhere: fc.Arbitrary<WildRequest> = fc.record({
 });
 
 /** Each endpoint as often as the others, and some that do not exist. */
-export const wildRequest: fc.Arbitrary<WildRequest> = fc.oneof(
-	...ROUTES.map((route) => ({ arbitrary: toRoute(route), weight: 3 })),
-	{ arbitrary: toNowhere, weight: 3 }
-);
+export const wildRequest: fc.Arbitrary<WildRequest> = fc.oneof(...ROUTES.map(toRoute), toNowhere);

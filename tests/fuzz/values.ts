@@ -3,15 +3,12 @@ import fc from 'fast-check';
 /** Parts of wild requests: good values of every field and parameter, and bad ones for any. */
 
 /** A session, payment or router of the caller, of somebody else, or a value without one. */
-export type Placeholder =
-	| 'ownSession'
-	| 'foreignSession'
-	| 'ownPayment'
-	| 'foreignPayment'
-	| 'ownRouter'
-	| 'foreignRouter'
-	| 'mobile'
-	| 'amount';
+export type Placeholder = `${'own' | 'foreign'}${'Session' | 'Payment' | 'Router'}` | 'mobile' | 'amount';
+
+/** One of several, each as often as the number before it says. */
+export const weighted = <T extends unknown[]>(
+	...choices: { [N in keyof T]: readonly [number, fc.Arbitrary<T[N]>] }
+): fc.Arbitrary<T[number]> => fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 
 export const placeholder = (...names: Placeholder[]) => fc.constantFrom(...names.map((name) => `{${name}}`));
 
@@ -19,50 +16,43 @@ export const placeholder = (...names: Placeholder[]) => fc.constantFrom(...names
 export const nastyText = fc.oneof(
 	fc.constantFrom(
 		...[
-			...['', ' ', '\0', 'a\0b', '\n', '\u202e', '\ufeff', '\ud800', '٣', '1e3', '+1', '0x10'],
-			...['1_000', '-0', '.5', '5.']
+			'',
+			' ',
+			'\0',
+			'a\0b',
+			'\n',
+			'\u202e',
+			'\ufeff',
+			'\ud800',
+			'2h ',
+			"' or 1=1 --",
+			'"; drop table sessions; --'
 		],
 		...[
-			...['NaN', 'Infinity', 'null', 'undefined', 'true', '[]', '{}', '[object Object]'],
-			...['__proto__', 'constructor']
-		],
-		...[
-			...["' or 1=1 --", '"; drop table sessions; --', '%00', '%', '%zz', '../../etc/passwd'],
-			...['<script>', '${7*7}']
-		],
-		...['9007199254740993', '9223372036854775808', '99999999999999999999', '2147483648', '4294967296'],
-		...['1h', '0h', '1H', '99999w', 'P1D', '15m', '2h ', '１h', 'mobile_money', 'payment.success', 'daily'],
-		...[
-			'2026-02-30',
-			'2026-11-21',
-			'0000-00-00',
-			'+256772123456',
-			'0772 123 456',
+			'[object Object]',
+			'<script>',
+			'${7*7}',
+			'../../etc/passwd',
 			'http://127.0.0.1/',
+			'0772 123 456',
 			'a'.repeat(3000)
-		]
+		],
+		...'٣ 1e3 +1 0x10 1_000 -0 .5 5. NaN Infinity null undefined true [] {} %00 % %zz'.split(' '),
+		...'__proto__ constructor 9007199254740993 9223372036854775808 99999999999999999999 2147483648'.split(
+			' '
+		),
+		...'1h 0h 1H 99999w P1D 15m １h mobile_money payment.success daily 2026-02-30 2026-11-21 0000-00-00'.split(
+			' '
+		),
+		...['4294967296', '+256772123456']
 	),
 	fc.string({ unit: 'binary', maxLength: 40 }),
 	fc.string({ unit: 'grapheme', maxLength: 40 })
 );
 
 const nastyNumber = fc.oneof(
-	fc.constantFrom(
-		0,
-		-0,
-		-1,
-		1,
-		0.1,
-		1e-9,
-		1e21,
-		1e308,
-		2 ** 31,
-		2 ** 53,
-		2 ** 53 + 2,
-		2 ** 63,
-		-(2 ** 63),
-		2 ** 64
-	),
+	fc.constantFrom(0, -0, -1, 1, 0.1, 1e-9, 1e21, 1e308, -(2 ** 63)),
+	fc.constantFrom(...[31, 53, 63, 64].map((power) => 2 ** power), 2 ** 53 + 2),
 	fc.integer(),
 	fc.double({ noNaN: true, noDefaultInfinity: true })
 );
@@ -73,62 +63,46 @@ export const nastyJson: fc.Arbitrary<string> = fc.oneof(
 	nastyText.map((text) => JSON.stringify(text)),
 	nastyNumber.map((number) => JSON.stringify(number)),
 	fc.constantFrom(
-		'1e400',
-		'-1e400',
-		'01',
-		'1.',
-		'{"__proto__":1}',
-		'[[[[[[]]]]]]',
-		`${'['.repeat(2000)}${']'.repeat(2000)}`
+		...['1e400', '-1e400', '01', '1.', '{"__proto__":1}', `${'['.repeat(2000)}${']'.repeat(2000)}`]
 	)
 );
 
-const json = (arbitrary: fc.Arbitrary<unknown>) => arbitrary.map((value) => JSON.stringify(value));
+const json = (...values: unknown[]) => fc.constantFrom(...values.map((value) => JSON.stringify(value)));
 
 /** Good values of the fields that bodies have, as JSON text. */
 export const FIELDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 	router_id: placeholder('ownRouter', 'foreignRouter'),
-	duration: json(fc.constantFrom('15m', '1h', '2h', '1d', '1w', '30d')),
-	payment_method: json(fc.constantFrom('mobile_money', 'mtn_momo', 'airtel_money')),
+	duration: json('15m', '1h', '2h', '1d', '1w', '30d'),
+	payment_method: json('mobile_money', 'mtn_momo', 'airtel_money'),
 	phone: placeholder('mobile'),
-	amount: fc.oneof(
-		{ arbitrary: placeholder('amount'), weight: 3 },
-		{ arbitrary: fc.constant('500'), weight: 1 }
-	),
+	amount: weighted([3, placeholder('amount')], [1, fc.constant('500')]),
 	session_id: placeholder('ownSession', 'foreignSession'),
 	extends_session_id: placeholder('ownSession', 'foreignSession'),
-	offer_id: json(fc.constantFrom(1, 2, 3)),
-	hourly: json(fc.constantFrom(true, true, true, false)),
-	version: json(fc.constantFrom(0, 1)),
-	max_duration: json(fc.constantFrom('6h', '1d', '30d')),
-	reason: json(fc.constantFrom('as agreed by phone', 'x'.repeat(500))),
+	offer_id: json(1, 2, 3),
+	hourly: json(true, true, true, false),
+	version: json(0, 1),
+	max_duration: json('6h', '1d', '30d'),
+	reason: json('as agreed by phone', 'x'.repeat(500)),
 	offers: json(
-		fc.constantFrom<unknown[]>(
-			[],
-			[{ name: 'Hour', duration: '1h', price: 400 }],
-			[{ name: 'Day', duration: '1d', price: 1000, max_devices: 3, days: ['sat', 'sun'] }],
-			[{ name: 'Day', duration: '1d', price: 1000, speed_down_kbps: 5000 }],
-			[{ name: 'Night', duration: '2h', price: 100, from: '22:00', until: '06:00', active: false }]
-		)
+		[],
+		[{ name: 'Hour', duration: '1h', price: 400 }],
+		[{ name: 'Day', duration: '1d', price: 1000, max_devices: 3, days: ['sat', 'sun'] }],
+		[{ name: 'Day', duration: '1d', price: 1000, speed_down_kbps: 5000 }],
+		[{ name: 'Night', duration: '2h', price: 100, from: '22:00', until: '06:00', active: false }]
 	),
-	price: json(fc.constantFrom(1, 500, 700, 1_000_000)),
+	price: json(1, 500, 700, 1_000_000),
 	url: json(
-		fc.constantFrom(
+		...[
 			'https://hooks.example.com/a',
 			'https://hooks.example.com:8443/b',
 			'https://10.0.0.1/',
 			'ftp://x.example/'
-		)
+		]
 	),
-	events: json(
-		fc.constantFrom(
-			['payment.success'],
-			['session.expired', 'payment.failed'],
-			[],
-			['nothing.known'],
-			['session.ended', 'session.ended']
-		)
-	)
+	events: json(...[['payment.success'], ['session.expired', 'payment.failed'], [], ['nothing.known']], [
+		'session.ended',
+		'session.ended'
+	])
 };
 
 /** Good values of query parameters. */

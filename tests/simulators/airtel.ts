@@ -15,7 +15,7 @@ import {
 	randomBytes
 } from 'node:crypto';
 import type { Books, SimulatedPayment } from './books.ts';
-import { type CallbackScript, ORDINARY, type Script } from './script.ts';
+import { type CallbackScript, ORDINARY } from './script.ts';
 
 /** The merchant's side of Airtel's portal, and what differs from market to market. */
 export interface AirtelPortal {
@@ -31,7 +31,6 @@ export interface AirtelPortal {
 	leading_zero: 'on' | 'off';
 	/** `on`: `transaction.id` may only have 25 letters and digits. */
 	short_ids: 'on' | 'off';
-	token_seconds: string;
 	/** `text` as documented, or `number`. */
 	expires_in: 'text' | 'number';
 }
@@ -44,7 +43,6 @@ const ORDINARY_PORTAL: AirtelPortal = {
 	currency: 'UGX',
 	leading_zero: 'off',
 	short_ids: 'off',
-	token_seconds: '180',
 	expires_in: 'text'
 };
 
@@ -251,9 +249,7 @@ function hashOf(
 const CLIENT_ID = 'fake-airtel-client-id';
 const CLIENT_SECRET = 'fake-airtel-client-secret';
 const CALLBACK_KEY = 'fake-airtel-callback-key';
-
-/** Airtel names no test numbers. Here a number that ends in `99` and four digits fails with that code, e.g. …991007. */
-const CODED_NUMBER = /99(10(?:0[023457889]|10|24|29))$/;
+const TOKEN_SECONDS = 180;
 
 export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 	const settings: AirtelPortal = { ...ORDINARY_PORTAL, ...given };
@@ -272,9 +268,8 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 			return error(400, 'invalid_client', 'Invalid client authentication');
 		}
 		const value = randomBytes(16).toString('hex');
-		const seconds = Number(settings.token_seconds);
-		tokens.set(value, books.now() + seconds * 1000);
-		const expiresIn = settings.expires_in === 'text' ? String(seconds) : seconds;
+		tokens.set(value, books.now() + TOKEN_SECONDS * 1000);
+		const expiresIn = settings.expires_in === 'text' ? String(TOKEN_SECONDS) : TOKEN_SECONDS;
 		return { status: 200, body: { access_token: value, expires_in: expiresIn, token_type: 'bearer' } };
 	}
 
@@ -408,12 +403,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 				status: 200,
 				body: {
 					data: { transaction: { airtel_money_id: books.refunds.at(-1)?.reference, status: 'SUCCESS' } },
-					status: {
-						code: '200',
-						message: 'SUCCESS',
-						result_code: 'ESB000010',
-						success: payment.script.otherForm
-					}
+					status: { ...fine('', payment.script.otherForm), response_code: undefined }
 				}
 			}),
 			refuse: (code) => coded(code, payment.script.otherForm),
@@ -462,11 +452,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 	return {
 		name: 'airtel',
 		credentials: { client_id: CLIENT_ID, client_secret: CLIENT_SECRET, callback_key: CALLBACK_KEY },
-		defaults(phone): Partial<Script> {
-			const digits = CODED_NUMBER.exec(phone)?.[1];
-			if (digits === undefined) return {};
-			return { outcome: digits === '1000' ? 'TA' : `DP0080000${digits}` };
-		},
+		defaults: () => ({}),
 		environment: (url) => ({
 			AIRTEL_BASE_URL: url,
 			AIRTEL_COUNTRY: settings.country,

@@ -30,16 +30,11 @@ interface Reversal {
 
 type Body = Record<string, unknown>;
 
-interface Reversals {
-	request(body: Body, desk: Desk): Promise<SimulatorAnswer>;
-	status(body: Body, desk: Desk): SimulatorAnswer;
-}
-
 /** @param mayAsk whether name and security credential are those of an initiator */
 export function createReversals(
 	mayAsk: (initiator: string, securityCredential: string) => boolean,
 	parties: readonly string[]
-): Reversals {
+) {
 	const reversals: Reversal[] = [];
 	let count = 0;
 
@@ -51,7 +46,7 @@ export function createReversals(
 		};
 	};
 
-	const accepted = ({ originator, conversation }: { originator: string; conversation: string }) => ({
+	const accepted = ({ originator, conversation }: ReturnType<typeof ids>) => ({
 		status: 200,
 		body: {
 			OriginatorConversationID: originator,
@@ -135,9 +130,6 @@ export function createReversals(
 			books.refunds.push(reversal.refund);
 		}
 		reversals.push(reversal);
-		if (script.outcome === 'timeout') {
-			desk.later(script.afterMs, () => post(field(body, 'QueueTimeOutURL'), timeoutNotice(reversal)));
-		}
 		for (const how of script.callbacks) {
 			for (let time = 0; time < how.times; time += 1) {
 				desk.later((code === null ? script.afterMs : 0) + how.afterMs, () => {
@@ -152,7 +144,7 @@ export function createReversals(
 	const codeOf = ({ code, refund }: Reversal, books: Books): string | null => {
 		if (code !== null) return code;
 		const outcome = refund ? books.refundOutcome(refund) : 'pending';
-		if (outcome === 'pending' || outcome === 'timeout') return null;
+		if (outcome === 'pending') return null;
 		return outcome === 'success' ? '0' : outcome;
 	};
 
@@ -226,13 +218,9 @@ export function createReversals(
 	}
 
 	return {
-		async request(body, desk) {
-			const what = wrong(body, 'TransactionReversal', 'ReceiverParty', [
-				'RecieverIdentifierType',
-				'11',
-				'4',
-				'2'
-			]);
+		async request(body: Body, desk: Desk): Promise<SimulatorAnswer> {
+			const identifiers = ['RecieverIdentifierType', '11', '4', '2'];
+			const what = wrong(body, 'TransactionReversal', 'ReceiverParty', identifiers);
 			if (what !== null) return invalid(what);
 			if (!field(body, 'TransactionID')) return invalid('TransactionID');
 			if (!/^[1-9]\d{0,8}(\.00?)?$/.test(field(body, 'Amount') ?? '')) return invalid('Amount');
@@ -249,7 +237,7 @@ export function createReversals(
 				serverError: () => errorFor('500.003.1001')
 			});
 		},
-		status(body, desk) {
+		status(body: Body, desk: Desk): SimulatorAnswer {
 			const what = wrong(body, 'TransactionStatusQuery', 'PartyA', ['IdentifierType', '1', '2', '4']);
 			if (what !== null) return invalid(what);
 			const named = ['TransactionID', 'OriginalConversationID', 'OriginatorConversationID'];
@@ -261,18 +249,6 @@ export function createReversals(
 				return result && garbled(body, desk.books) ? { ...result, body: unreadable() } : result;
 			});
 			return accepted(found);
-		}
-	};
-}
-
-function timeoutNotice({ originator, conversation }: Reversal): object {
-	return {
-		Result: {
-			ResultType: 1,
-			ResultCode: 1,
-			ResultDesc: 'The request timed out in the queue.',
-			OriginatorConversationID: originator,
-			ConversationID: conversation
 		}
 	};
 }

@@ -49,17 +49,9 @@ const REPEAT_MS = 120_000;
 const MAX_SHILLINGS = 250_000;
 /** Documented are 13, but Safaricom's own client sends 20; a prompt has 182. */
 const MAX_DESCRIPTION = 182;
-/** Daraja's rules for addresses in production. */
-const UNWANTED = /m-?pesa|safaricom|exec?|cmd|sql|query|ngrok/i;
-
-const OPTIONS = ['production', 'expires-in'] as const;
-
-/**
- * @param options `production: on` refuses callback addresses without https or with unwanted words; `expires-in: number`
- * writes the token's life as a number, as the operator's page shows it
- */
+/** @param options `expires-in: number` writes the token's life as a number, as the operator's page shows it */
 export function mpesa(options: ProtocolOptions = {}): Protocol {
-	checkOptions(options, OPTIONS);
+	checkOptions(options, ['expires-in']);
 	const securityCredential = createSecurityCredential();
 	const parties = [SHORTCODE, TILL];
 	const reversals = createReversals(
@@ -113,11 +105,7 @@ export function mpesa(options: ProtocolOptions = {}): Protocol {
 			if (!/^254[17]\d{8}$/.test(field(body, name) ?? '')) return invalid(name);
 		}
 		if (!/^\d{5,7}$/.test(field(body, 'PartyB') ?? '')) return invalid('PartyB');
-		const url = field(body, 'CallBackURL');
-		if (!isUrl(url)) return invalid('CallBackURL');
-		if (options['production'] === 'on' && (!url.startsWith('https:') || UNWANTED.test(url))) {
-			return invalid('CallBackURL');
-		}
+		if (!isUrl(field(body, 'CallBackURL'))) return invalid('CallBackURL');
 		if (!isShortText(body['AccountReference'], 12)) return invalid('AccountReference');
 		return isShortText(body['TransactionDesc'], MAX_DESCRIPTION) ? null : invalid('TransactionDesc');
 	}
@@ -234,10 +222,8 @@ export function mpesa(options: ProtocolOptions = {}): Protocol {
 				return reversals.request(body, desk);
 			case '/mpesa/transactionstatus/v1/query':
 				return reversals.status(body, desk);
-			case '/pulltransactions/v1/register':
-				return pull.register(body);
 			default:
-				return pull.query(body, desk.books);
+				return pull(body, desk.books);
 		}
 	}
 
@@ -276,8 +262,7 @@ export function mpesa(options: ProtocolOptions = {}): Protocol {
 
 const PATHS: readonly string[] = [
 	...['/mpesa/stkpush/v1/processrequest', '/mpesa/stkpushquery/v1/query', '/mpesa/reversal/v1/request'],
-	...['/mpesa/transactionstatus/v1/query', '/pulltransactions/v1/register'],
-	...['/pulltransactions/v1/query']
+	...['/mpesa/transactionstatus/v1/query', '/pulltransactions/v1/query']
 ];
 
 const isPrompting = (payment: SimulatedPayment, books: Books): boolean =>
@@ -300,75 +285,43 @@ const isShortText = (value: unknown, length: number): boolean => {
 const KEPT_MS = 48 * 60 * 60 * 1000;
 const PAGE = 100;
 
-type Body = Record<string, unknown>;
-
-interface Pull {
-	register(body: Body): SimulatorAnswer;
-	query(body: Body, books: Books): SimulatorAnswer;
-}
-
-function createPull(parties: readonly string[]): Pull {
-	const registered = new Set<string>();
+function createPull(parties: readonly string[]) {
 	let count = 0;
-	const id = () => `${18_000 + (count += 1)}-7271215-1`;
-
-	return {
-		register(body) {
-			const shortCode = field(body, 'ShortCode') ?? '';
-			if (!parties.includes(shortCode)) return invalid('ShortCode');
-			if (field(body, 'RequestType') !== 'Pull') return invalid('RequestType');
-			if (!field(body, 'NominatedNumber')) return invalid('NominatedNumber');
-			if (!isUrl(field(body, 'CallBackURL'))) return invalid('CallBackURL');
-			const isNew = !registered.has(shortCode);
-			registered.add(shortCode);
-			return {
-				status: 200,
-				body: {
-					ResponseRefID: id(),
-					'Response Status': isNew ? '1000' : '1001',
-					ShortCode: shortCode,
-					'Response Description': isNew
-						? `Shortcode ${shortCode} Registered Successfully`
-						: 'ShortCode already Registered'
-				}
-			};
-		},
-		query(body, books) {
-			const shortCode = field(body, 'ShortCode') ?? '';
-			if (!parties.includes(shortCode)) return invalid('ShortCode');
-			const from = timeOf(field(body, 'StartDate'));
-			const to = timeOf(field(body, 'EndDate'));
-			if (from === null) return invalid('StartDate');
-			if (to === null || to < from) return invalid('EndDate');
-			const offset = Number(field(body, 'OffSetValue'));
-			if (!Number.isInteger(offset) || offset < 0) return invalid('OffSetValue');
-			const rows = books.payments
-				.filter((payment) => books.outcomeOf(payment) === 'success')
-				.filter((payment) => payment.request['PartyB'] === shortCode)
-				.map((payment) => ({ payment, at: books.outcomeAt(payment) ?? 0 }))
-				.filter(({ at }) => at >= Math.max(from, books.now() - KEPT_MS) && at <= to)
-				.slice(offset, offset + PAGE)
-				.map(({ payment, at }) => ({
-					transactionId: receipt('payment', payment.number),
-					trxDate: new Date(at).toISOString().replace(/\.\d+Z$/, 'Z'),
-					msisdn: Number(payment.phone),
-					sender: 'MPESA',
-					transactiontype: 'c2b-pay-bill-debit',
-					// A till has no account numbers.
-					billreference: payment.request['isTill'] === true ? '' : payment.reference,
-					amount: books.takenOf(payment).toFixed(2),
-					organizationname: 'Simulated Shop'
-				}));
-			return {
-				status: 200,
-				body: {
-					ResponseRefID: id(),
-					ResponseCode: rows.length > 0 ? '1000' : '1001',
-					ResponseMessage: rows.length > 0 ? 'Success' : 'No transactions found',
-					Response: rows.length > 0 ? [rows] : []
-				}
-			};
-		}
+	return (body: Record<string, unknown>, books: Books): SimulatorAnswer => {
+		const shortCode = field(body, 'ShortCode') ?? '';
+		if (!parties.includes(shortCode)) return invalid('ShortCode');
+		const from = timeOf(field(body, 'StartDate'));
+		const to = timeOf(field(body, 'EndDate'));
+		if (from === null) return invalid('StartDate');
+		if (to === null || to < from) return invalid('EndDate');
+		const offset = Number(field(body, 'OffSetValue'));
+		if (!Number.isInteger(offset) || offset < 0) return invalid('OffSetValue');
+		const rows = books.payments
+			.filter((payment) => books.outcomeOf(payment) === 'success')
+			.filter((payment) => payment.request['PartyB'] === shortCode)
+			.map((payment) => ({ payment, at: books.outcomeAt(payment) ?? 0 }))
+			.filter(({ at }) => at >= Math.max(from, books.now() - KEPT_MS) && at <= to)
+			.slice(offset, offset + PAGE)
+			.map(({ payment, at }) => ({
+				transactionId: receipt('payment', payment.number),
+				trxDate: new Date(at).toISOString().replace(/\.\d+Z$/, 'Z'),
+				msisdn: Number(payment.phone),
+				sender: 'MPESA',
+				transactiontype: 'c2b-pay-bill-debit',
+				// A till has no account numbers.
+				billreference: payment.request['isTill'] === true ? '' : payment.reference,
+				amount: books.takenOf(payment).toFixed(2),
+				organizationname: 'Simulated Shop'
+			}));
+		return {
+			status: 200,
+			body: {
+				ResponseRefID: `${18_000 + (count += 1)}-7271215-1`,
+				ResponseCode: rows.length > 0 ? '1000' : '1001',
+				ResponseMessage: rows.length > 0 ? 'Success' : 'No transactions found',
+				Response: rows.length > 0 ? [rows] : []
+			}
+		};
 	};
 }
 

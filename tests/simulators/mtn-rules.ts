@@ -1,6 +1,5 @@
 import { type SimulatorAnswer, type SimulatorRequest, objectIn } from './simulator.ts';
 import { randomBytes } from 'node:crypto';
-import type { Script } from './script.ts';
 
 /** The sandbox and the markets of MTN MoMo, as X-Target-Environment names them. */
 export interface Market {
@@ -79,8 +78,7 @@ export const gateway = (
 export const ok = (body: unknown, status = 200): SimulatorAnswer => ({ status, body });
 
 /**
- * Credentials: subscription keys (per product, a primary and a secondary one), API users with their keys, tokens.
- * The users are made in advance, as by a portal.
+ * Credentials: a subscription key per product, API users with their keys, tokens. The users are made in advance.
  */
 
 export type Product = 'collection' | 'disbursement';
@@ -88,8 +86,6 @@ export type Product = 'collection' | 'disbursement';
 interface ApiUser {
 	/** The product with whose subscription key it was made. */
 	product: Product;
-	/** Names that X-Callback-Url may have. */
-	callbackHosts: readonly string[];
 	apiKey: string;
 }
 
@@ -99,14 +95,10 @@ export const CREDENTIALS = {
 	disbursement_api_user: '00000000-0000-4000-8000-00000000d15b',
 	disbursement_api_key: 'fake-disbursement-api-key-of-the-simulator',
 	collection_subscription_key: 'fake-collection-key',
-	collection_secondary_key: 'fake-collection-key-2',
-	disbursement_subscription_key: 'fake-disbursement-key',
-	disbursement_secondary_key: 'fake-disbursement-key-2'
+	disbursement_subscription_key: 'fake-disbursement-key'
 } as const;
 
 const TOKEN_SECONDS = 3_600;
-/** For a client on the same machine. */
-const LOOPBACK = ['localhost', '127.0.0.1'];
 
 const isUuidV4 = (text: string): boolean =>
 	/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(text);
@@ -116,17 +108,11 @@ export class Access {
 	private readonly tokens = new Map<string, { user: string; product: Product; until: number }>();
 	private readonly market: Market;
 
-	/** @param callbackHost of the user; null: this machine, by name and by number */
-	constructor(market: Market, callbackHost: string | null) {
+	constructor(market: Market) {
 		this.market = market;
-		const callbackHosts = callbackHost === null ? LOOPBACK : [callbackHost];
 		const { api_user, api_key, disbursement_api_user, disbursement_api_key } = CREDENTIALS;
-		this.users.set(api_user, { product: 'collection', callbackHosts, apiKey: api_key });
-		this.users.set(disbursement_api_user, {
-			product: 'disbursement',
-			callbackHosts,
-			apiKey: disbursement_api_key
-		});
+		this.users.set(api_user, { product: 'collection', apiKey: api_key });
+		this.users.set(disbursement_api_user, { product: 'disbursement', apiKey: disbursement_api_key });
 	}
 
 	expireTokens(): void {
@@ -139,11 +125,7 @@ export class Access {
 		const missing =
 			'Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.';
 		if (typeof key !== 'string' || key === '') return gateway(401, missing);
-		const keys: readonly string[] = [
-			CREDENTIALS[`${product}_subscription_key`],
-			CREDENTIALS[`${product}_secondary_key`]
-		];
-		if (keys.includes(key)) return null;
+		if (key === CREDENTIALS[`${product}_subscription_key`]) return null;
 		const invalid =
 			'Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.';
 		return gateway(401, invalid);
@@ -168,7 +150,7 @@ export class Access {
 	}
 
 	/** Subscription key, token and X-Target-Environment of a call. */
-	enter(request: SimulatorRequest, product: Product, now: number): { user: ApiUser } | SimulatorAnswer {
+	enter(request: SimulatorRequest, product: Product, now: number): SimulatorAnswer | null {
 		const refused = this.refuse(request, product);
 		if (refused) return refused;
 		const [, token = ''] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
@@ -181,8 +163,7 @@ export class Access {
 		if (environment === undefined) return rejected('X-Target-Environment is required.');
 		if (environment !== this.market.environment) return failure('NOT_ALLOWED_TARGET_ENVIRONMENT');
 		// It got a token all the same.
-		if (user.product !== product) return failure('NOT_ALLOWED');
-		return { user };
+		return user.product === product ? null : failure('NOT_ALLOWED');
 	}
 }
 
@@ -288,33 +269,3 @@ const isAmount = (text: string, decimals: number): boolean =>
 const isParty = (type: string, id: string): boolean => type === 'MSISDN' && /^\d{5,15}$/.test(id);
 
 const isCallbackUrl = (text: string): boolean => /^https?:\/\/\S+$/.test(text) && URL.canParse(text);
-
-/** The sandbox's scenarios, by number (the operator's page on testing). Every other number pays. */
-const PREFIX = '467331234';
-
-const PAYMENTS: Readonly<Record<string, string>> = {
-	'50': 'INTERNAL_PROCESSING_ERROR',
-	'51': 'APPROVAL_REJECTED',
-	'52': 'EXPIRED',
-	'53': 'pending',
-	'55': 'PAYER_NOT_FOUND',
-	'56': 'PAYEE_NOT_ALLOWED_TO_RECEIVE',
-	'57': 'NOT_ALLOWED',
-	'58': 'NOT_ALLOWED_TARGET_ENVIRONMENT',
-	'59': 'INVALID_CALLBACK_URL_HOST',
-	'60': 'INVALID_CURRENCY',
-	'61': 'INTERNAL_PROCESSING_ERROR',
-	'62': 'SERVICE_UNAVAILABLE',
-	'63': 'COULD_NOT_PERFORM_TRANSACTION',
-	'64': 'TRANSFER_TYPE_UNKNOWN'
-};
-
-/** Is CREATED first, and paid in the end. */
-export const DELAYED = `${PREFIX}54`;
-const DELAYED_MS = 25_000;
-
-export function paymentScenario(phone: string): Partial<Script> {
-	if (phone === DELAYED) return { afterMs: DELAYED_MS };
-	const outcome = phone.startsWith(PREFIX) ? PAYMENTS[phone.slice(PREFIX.length)] : undefined;
-	return outcome === undefined ? {} : { outcome };
-}

@@ -10,7 +10,6 @@ import {
 import {
 	Access,
 	CREDENTIALS,
-	DELAYED,
 	type Market,
 	type PaymentOrder,
 	type Product,
@@ -21,7 +20,6 @@ import {
 	marketNamed,
 	messageOf,
 	ok,
-	paymentScenario,
 	readPaymentOrder,
 	readRefundOrder,
 	rejected
@@ -44,14 +42,13 @@ interface KeptRefund {
 }
 
 /**
- * @param options `market` as in X-Target-Environment; `callback-host`, the name that the portal has for the user
- * made in advance (default: this machine)
+ * @param options `market` as in X-Target-Environment
  * @throws Error for a market that there is not
  */
 export function mtn(options: ProtocolOptions = {}): Protocol {
-	checkOptions(options, ['market', 'callback-host']);
+	checkOptions(options, ['market']);
 	const market = marketNamed(options['market'] ?? SANDBOX.environment);
-	const access = new Access(market, options['callback-host'] ?? null);
+	const access = new Access(market);
 	const refunds = new Map<string, KeptRefund>();
 
 	async function handle(request: SimulatorRequest, desk: Desk): Promise<SimulatorAnswer | null> {
@@ -61,16 +58,10 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		if (route === 'POST /token/') return access.giveToken(request, product, desk.books.now());
 		const operation = operationOf(product, route);
 		if (!operation) return null;
-		const entered = access.enter(request, product, desk.books.now());
-		if ('status' in entered) return entered;
-		return operation(request, desk, entered.user.callbackHosts);
+		return access.enter(request, product, desk.books.now()) ?? operation(request, desk);
 	}
 
-	type Operation = (
-		request: SimulatorRequest,
-		desk: Desk,
-		callbackHosts: readonly string[]
-	) => SimulatorAnswer | Promise<SimulatorAnswer>;
+	type Operation = (request: SimulatorRequest, desk: Desk) => SimulatorAnswer | Promise<SimulatorAnswer>;
 
 	function operationOf(product: Product, route: string): Operation | null {
 		if (route === 'GET /v1_0/account/balance') return (_, { books }) => balance(books);
@@ -84,17 +75,13 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		return read ? (_, desk) => paymentStatus(read[1] ?? '', desk) : null;
 	}
 
-	function requestToPay(
-		request: SimulatorRequest,
-		desk: Desk,
-		callbackHosts: readonly string[]
-	): SimulatorAnswer | Promise<SimulatorAnswer> {
+	function requestToPay(request: SimulatorRequest, desk: Desk): SimulatorAnswer | Promise<SimulatorAnswer> {
 		const order = readPaymentOrder(request, market);
 		if ('problem' in order) return rejected(order.problem);
 		if (desk.books.byReference(order.reference)) return failure('RESOURCE_ALREADY_EXIST');
 		if (order.currency !== market.currency) return failure('INVALID_CURRENCY');
 		const { callbackUrl, payer } = order;
-		if (callbackUrl !== null && !callbackHosts.includes(new URL(callbackUrl).hostname)) {
+		if (callbackUrl !== null && !CALLBACK_HOSTS.includes(new URL(callbackUrl).hostname)) {
 			return failure('INVALID_CALLBACK_URL_HOST');
 		}
 		const script = desk.books.scriptFor(payer.partyId, order.reference);
@@ -183,7 +170,7 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 	return {
 		name: 'mtn',
 		credentials: { ...CREDENTIALS, target_environment: market.environment, currency: market.currency },
-		defaults: (phone) => (market.country === null ? paymentScenario(phone) : {}),
+		defaults: () => ({}),
 		environment: (url) => ({
 			MTN_BASE_URL: url,
 			MTN_TARGET_ENVIRONMENT: market.environment,
@@ -215,6 +202,9 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		expireTokens: () => access.expireTokens()
 	};
 }
+
+/** Names that X-Callback-Url may have: this machine, by name and by number. */
+const CALLBACK_HOSTS = ['localhost', '127.0.0.1'];
 
 const serverError = (): SimulatorAnswer => failure('INTERNAL_PROCESSING_ERROR');
 const rateLimited = (): SimulatorAnswer =>
@@ -250,8 +240,7 @@ function statusBody(
 	{ currency, externalId, payer, payee, payerMessage, payeeNote }: Told,
 	{ outcome, id, amount, otherForm }: { outcome: string; id: number; amount: string; otherForm: boolean }
 ): Record<string, unknown> {
-	const open = payer?.partyId === DELAYED ? 'CREATED' : 'PENDING';
-	const status = outcome === 'success' ? 'SUCCESSFUL' : outcome === 'pending' ? open : 'FAILED';
+	const status = outcome === 'success' ? 'SUCCESSFUL' : outcome === 'pending' ? 'PENDING' : 'FAILED';
 	const reason = otherForm ? { code: outcome, message: messageOf(outcome) } : outcome;
 	return {
 		...(status === 'SUCCESSFUL' ? { financialTransactionId: otherForm ? id : String(id) } : {}),

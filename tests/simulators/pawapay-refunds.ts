@@ -159,7 +159,7 @@ export function createRefunds(
 	}
 
 	async function refundCallback(entry: RefundEntry, books: Books): Promise<OutgoingCallback | null> {
-		const url = portal.refund_callback_url || portal.callback_url;
+		const url = portal.callback_url;
 		if (!url || !isFinal(books.refundOutcome(entry.refund))) return null;
 		return send(url, refundData(entry, books), books.now());
 	}

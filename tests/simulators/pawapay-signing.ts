@@ -53,21 +53,6 @@ export async function signCallback(request: {
 	return signed.headers as Record<string, string>;
 }
 
-/** Signs the response to a financial request, as the operator's example verifies it. */
-export async function signResponse(response: {
-	status: number;
-	body: string;
-	id: string;
-	key: KeyObject;
-	now: number;
-}): Promise<Record<string, string>> {
-	const { status, body, now } = response;
-	const headers = { 'content-type': 'application/json', ...digestHeaders(body, 'der', now) };
-	const fields = ['@status', 'signature-date', 'content-digest', 'content-type'];
-	const signed = await httpbis.signMessage(signer({ ...response, form: 'der' }, fields), { status, headers });
-	return signed.headers as Record<string, string>;
-}
-
 function digestHeaders(body: string, form: 'der' | 'raw', now: number): Record<string, string> {
 	const [name, algorithm] = form === 'der' ? ['sha-512', 'sha512'] : ['sha-256', 'sha256'];
 	return {

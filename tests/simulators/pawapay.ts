@@ -30,7 +30,7 @@ import {
 	testNumber
 } from './pawapay-rules.ts';
 import { createRefunds } from './pawapay-refunds.ts';
-import { isSignedBy, makeKeys, signCallback, signResponse } from './pawapay-signing.ts';
+import { isSignedBy, makeKeys, signCallback } from './pawapay-signing.ts';
 import type { CallbackScript } from './script.ts';
 
 /**
@@ -70,16 +70,7 @@ export function pawapay(): Protocol {
 		};
 		const action = Object.hasOwn(actions, route) ? actions[route] : undefined;
 		if (!action) return null;
-		const answer = refusal ? refuse(refusal.code, refusal.message) : await action();
-		return isFinancial(request) ? signed(answer, desk.books.now()) : answer;
-	}
-
-	/** pawaPay signs its responses to financial requests. */
-	async function signed(answer: SimulatorAnswer, now: number): Promise<SimulatorAnswer> {
-		const { status } = answer;
-		if (status === 0 || typeof answer.body === 'string') return answer;
-		const body = JSON.stringify(answer.body);
-		return { status, body, headers: await signResponse({ status, body, id: keys.id, key: keys.key, now }) };
+		return refusal ? refuse(refusal.code, refusal.message) : action();
 	}
 
 	async function authRefusal(request: SimulatorRequest, books: Books): Promise<Refusal | null> {
@@ -148,9 +139,6 @@ export function pawapay(): Protocol {
 		const { provider, phoneNumber } = accountOf(body);
 		const network = NETWORKS.find((candidate) => candidate.provider === provider);
 		if (!network) return { code: 'INVALID_PROVIDER', message: `The provider '${provider}' is not known.` };
-		if (portal.deposits !== 'on') {
-			return { code: 'DEPOSITS_NOT_ALLOWED', message: `Deposits are not enabled for '${provider}'.` };
-		}
 		const wallet = network.wallets.find(({ currency }) => currency === body['currency']);
 		if (!wallet) return { code: 'INVALID_CURRENCY', message: `'${provider}' does not take this currency.` };
 		if (!/^[1-9]\d+$/.test(phoneNumber) || !isNumberOf(network.country, phoneNumber)) {
@@ -296,8 +284,8 @@ function createToolkit(portal: Portal) {
 		const address = (url: string) => optional('callbackUrl', url || undefined);
 		const prompt = { authType: one.authType, pinPrompt: 'AUTOMATIC', pinPromptRevivable: false };
 		const all = Object.entries({
-			DEPOSIT: portal.deposits === 'on' && { ...prompt, ...shared, ...address(portal.callback_url) },
-			REFUND: portal.refunds === 'on' && { ...shared, ...address(portal.refund_callback_url) }
+			DEPOSIT: { ...prompt, ...shared, ...address(portal.callback_url) },
+			REFUND: portal.refunds === 'on' && { ...shared, ...address(portal.callback_url) }
 		}).filter(([name, value]) => value !== false && (wanted === null || wanted === name));
 		return portal.operation_types === 'list'
 			? all.map(([name, value]) => ({ [name]: value }))

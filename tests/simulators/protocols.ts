@@ -9,23 +9,18 @@ import { africasTalkingProtocol, httpSmsProtocol } from './sms.ts';
 export const PROTOCOLS: Readonly<Record<string, (options: ProtocolOptions) => Protocol>> = {
 	mtn,
 	mpesa,
-	airtel: (options) => {
-		checkOptions(options, []);
-		return airtelProtocol();
-	},
-	pawapay: (options) => {
-		checkOptions(options, []);
-		return pawapay();
-	},
-	africastalking: (options) => {
-		checkOptions(options, []);
-		return africasTalkingProtocol();
-	},
-	sms: (options) => {
-		checkOptions(options, []);
-		return httpSmsProtocol();
-	}
+	airtel: withoutOptions(airtelProtocol),
+	pawapay: withoutOptions(pawapay),
+	africastalking: withoutOptions(africasTalkingProtocol),
+	sms: withoutOptions(httpSmsProtocol)
 };
+
+function withoutOptions(make: () => Protocol): (options: ProtocolOptions) => Protocol {
+	return (options) => {
+		checkOptions(options, []);
+		return make();
+	};
+}
 
 /** The simulated operators, with what a test must know to buy through each of them. */
 export interface OperatorFacts {

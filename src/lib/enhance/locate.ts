@@ -10,6 +10,8 @@ export interface LocateSettings {
 }
 
 const TIMEOUT_MS = 15_000;
+/** The browser's own time limit begins when the person has answered its question, which some never do. */
+const UNANSWERED_MS = 25_000;
 const MAX_AGE_MS = 60_000;
 
 /** `data-locate`: opens the list around the phone's position, or fills it in. Shows errors in `#location-hint`. */
@@ -36,6 +38,7 @@ function ask(button: HTMLElement, { asking, refused, unknown, list }: LocateSett
 		hint.setAttribute('role', 'alert');
 		hint.textContent = answer;
 	};
+	setTimeout(() => button.hasAttribute('aria-disabled') && done(unknown, true), UNANSWERED_MS);
 	navigator.geolocation.getCurrentPosition(
 		({ coords }) => {
 			const position = positionOf(coords.latitude, coords.longitude);

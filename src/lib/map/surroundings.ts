@@ -87,6 +87,8 @@ const WIDEST_PART = 1.2;
 const CLOSE_ZOOM = 13;
 const MAX_NAMES = 14;
 const [LETTER_WIDTH, LINE_HEIGHT] = [8, 20];
+/** Pixels from the middle of a mark to its edge, with a little room, and to the name above it (styles/map.css). */
+const [MARK_X, MARK_Y, ABOVE] = [24, 16, 28];
 
 /** Names the neighbourhoods in the view. Returns the function that draws them again for other routers. */
 export function addNeighbourhoods(map: L.Map): (routers: Iterable<MapRouter>) => void {
@@ -95,12 +97,16 @@ export function addNeighbourhoods(map: L.Map): (routers: Iterable<MapRouter>) =>
 	pane.style.pointerEvents = 'none';
 	const layer = L.layerGroup().addTo(map);
 	let known: Neighbourhood[] = [];
+	let routersNow: readonly MapRouter[] = [];
 	const draw = () => {
 		layer.clearLayers();
 		const view = map.getBounds();
 		const metresPerPixel = map.distance(view.getSouthWest(), view.getSouthEast()) / map.getSize().x;
 		const widest = WIDEST_PART * Math.min(map.getSize().x, map.getSize().y);
 		const taken: { x: number; y: number; width: number }[] = [];
+		const marks = routersNow.map(({ lat, lon }) =>
+			map.latLngToContainerPoint([lat, longitudeNear(lon, map.getCenter().lng)])
+		);
 		for (const { name, lat, lon, count, reach } of known) {
 			const at = L.latLng(lat, longitudeNear(lon, map.getCenter().lng));
 			if (taken.length >= MAX_NAMES) break;
@@ -112,14 +118,20 @@ export function addNeighbourhoods(map: L.Map): (routers: Iterable<MapRouter>) =>
 			const isFree = taken.every(
 				(other) => Math.abs(other.x - x) > (other.width + width) / 2 || Math.abs(other.y - y) > LINE_HEIGHT
 			);
-			if (!isFree) continue;
+			const isCovered = marks.some(
+				(mark) =>
+					Math.abs(mark.x - x) < MARK_X + width / 2 &&
+					Math.abs(mark.y - (y - ABOVE)) < MARK_Y + LINE_HEIGHT / 2 - 2
+			);
+			if (!isFree || isCovered) continue;
 			taken.push({ x, y, width });
 			addText(layer, at, 'neighbourhood', name, 'neighbourhoods');
 		}
 	};
 	map.on('moveend', draw);
 	return (routers) => {
-		known = findNeighbourhoods(routers).sort((a, b) => b.count - a.count);
+		routersNow = [...routers];
+		known = findNeighbourhoods(routersNow).sort((a, b) => b.count - a.count);
 		draw();
 	};
 }

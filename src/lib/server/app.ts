@@ -10,7 +10,6 @@ import {
 import type { Base } from './base.ts';
 import { type WriteAlert, alertJobs, type Alerts } from './alerts.ts';
 import { createAudit } from './audit.ts';
-import { createChecks } from './checks.ts';
 import { DEMO_EMAILS } from './accounts/accounts.ts';
 import { openApiKeys } from './developer/api-keys.ts';
 import { type ApiAccess, KnownRouters, createQuota } from './portal/api-client.ts';
@@ -99,7 +98,6 @@ export async function createApp(config: Config, options: Options = {}) {
 		...portal,
 		notifications,
 		alerts,
-		checks: createChecks({ ...base, ...sales }),
 		monitoring: createMonitoring({
 			...base,
 			...sales,

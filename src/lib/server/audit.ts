@@ -27,8 +27,8 @@ interface AuditEntry {
 export type FoundEntry = Row<'audit_log'>;
 
 export interface AuditFilter {
-	/** Without entries of MACHINES. */
-	isOfPeople?: boolean;
+	/** `machines`: only entries of MACHINES; `people`: without them. By default all. */
+	who?: 'people' | 'machines';
 	/** Without entries of this owner and of staff. */
 	notOfOwner?: number;
 	actor: string | null;
@@ -95,7 +95,7 @@ export const createAudit = (clock: Clock) => ({
 /** Lists entries, newest first. `next` is the position of the last one if more follow, otherwise null. */
 export async function searchAudit(
 	queries: Queries,
-	{ actor, action, paymentId, routerId, from, to, isOfPeople = false, notOfOwner }: AuditFilter,
+	{ actor, action, paymentId, routerId, from, to, who, notOfOwner }: AuditFilter,
 	{ after, limit }: { after: AuditPosition | null; limit: number }
 ): Promise<{ entries: FoundEntry[]; next: AuditPosition | null }> {
 	const [at, id] = after !== null && after[0] < to ? after : [to, 0];
@@ -104,7 +104,8 @@ export async function searchAudit(
 		.selectAll()
 		.where(({ and }) => and(withoutNulls({ actor, action, payment_id: paymentId, router_id: routerId })))
 		.where(sql<boolean>`at >= ${from} and (at, id) < (${at}, ${id})`)
-		.$if(isOfPeople, (found) => found.where(sql<boolean>`${BY_PEOPLE}`))
+		.$if(who === 'people', (found) => found.where(sql<boolean>`${BY_PEOPLE}`))
+		.$if(who === 'machines', (found) => found.where('actor', 'in', MACHINES))
 		.$if(notOfOwner !== undefined, (found) =>
 			found.where('actor', 'not in', (accounts) =>
 				accounts

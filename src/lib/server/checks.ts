@@ -321,23 +321,23 @@ interface ChecksContext extends Base {
 /** A page waits no longer. */
 const LIMIT_MS = 3_000;
 
-/** The checks of `airtill doctor` that call nobody, so that a page may run them. */
-export const createChecks = (context: ChecksContext) => ({
-	/** Each group has a time limit and cannot stop the others. */
-	async findings(proxy: ProxySettings): Promise<Finding[]> {
-		const { config } = context;
-		const groups = {
-			disk: checkDisk(config),
-			backup: checkBackup(config, context.database),
-			operator: checkOperators(context),
-			// A remote API has its own routers and gateways.
-			...(config.remoteApi ? {} : { gateways: checkGateways(context) }),
-			address: checkAddresses(config, proxy)
-		};
-		const found = Object.entries(groups).map(([name, findings]) => inTime(context, name, findings));
-		return (await Promise.all(found)).flat();
-	}
-});
+/**
+ * Runs the checks of `airtill doctor` that call nobody, for a page. Each group has a time limit and cannot stop the
+ * others.
+ */
+export async function runChecks(context: ChecksContext, proxy: ProxySettings): Promise<Finding[]> {
+	const { config } = context;
+	const groups = {
+		disk: checkDisk(config),
+		backup: checkBackup(config, context.database),
+		operator: checkOperators(context),
+		// A remote API has its own routers and gateways.
+		...(config.remoteApi ? {} : { gateways: checkGateways(context) }),
+		address: checkAddresses(config, proxy)
+	};
+	const found = Object.entries(groups).map(([name, findings]) => inTime(context, name, findings));
+	return (await Promise.all(found)).flat();
+}
 
 async function inTime(
 	{ log }: ChecksContext,

@@ -125,9 +125,9 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
 
-	async function schedule(queries: Queries, jobs: Omit<Parameters<typeof scheduleJob>[1], 'now'>) {
+	async function schedule(queries: Queries, jobs: Scheduled) {
 		const now = clock.now();
-		await scheduleJob(queries, { ...jobs, now });
+		await scheduleJobs(queries, jobs, now);
 		if (jobs.runAt > now) return;
 		if (queries.isTransaction) afterCommit(queries as Tx, nudge);
 		else nudge();
@@ -414,28 +414,22 @@ interface Lease {
 /** Rows per insert: SQLite takes 32,766 parameters. */
 const BATCH = 1_000;
 
-async function scheduleJob(
-	queries: Queries,
-	jobs: { kind: string; subjectIds: readonly number[]; groupId: number | null; runAt: number; now: number }
-): Promise<void> {
-	const { kind, subjectIds, groupId, runAt, now } = jobs;
+interface Scheduled {
+	kind: string;
+	subjectIds: readonly number[];
+	groupId: number | null;
+	runAt: number;
+}
+
+async function scheduleJobs(queries: Queries, { kind, subjectIds, groupId, runAt }: Scheduled, now: number) {
+	const common = { kind, group_id: groupId, run_at: runAt, created_at: now };
 	for (let from = 0; from < subjectIds.length; from += BATCH) {
+		const ids = subjectIds.slice(from, from + BATCH);
 		await queries
 			.insertInto('jobs')
-			.values(
-				subjectIds.slice(from, from + BATCH).map((subjectId) => ({
-					kind,
-					subject_id: subjectId,
-					group_id: groupId,
-					run_at: runAt,
-					created_at: now
-				}))
-			)
+			.values(ids.map((subject_id) => ({ ...common, subject_id })))
 			.onConflict((conflict) =>
-				conflict.columns(['kind', 'subject_id']).doUpdateSet({
-					run_at: runAt,
-					wakes: sql`jobs.wakes + 1`
-				})
+				conflict.columns(['kind', 'subject_id']).doUpdateSet({ run_at: runAt, wakes: sql`jobs.wakes + 1` })
 			)
 			.execute();
 	}
@@ -461,17 +455,12 @@ const claim = (
 	which: RawBuilder<unknown>,
 	limit: number,
 	lock: RawBuilder<unknown> = sql``
-): Promise<Job[]> =>
-	queries
-		.updateTable('jobs')
-		.set({ lease_owner: owner, lease_until: until, attempts: sql<number>`attempts + 1` })
-		.where(
-			'id',
-			'in',
-			sql<number>`(select id from jobs where ${which} and run_at <= ${now} order by run_at, id limit ${limit} ${lock})`
-		)
-		.returningAll()
-		.execute();
+) => {
+	const due = sql<number>`(select id from jobs where ${which} and run_at <= ${now}
+		order by run_at, id limit ${limit} ${lock})`;
+	const leased = { lease_owner: owner, lease_until: until, attempts: sql<number>`attempts + 1` };
+	return queries.updateTable('jobs').set(leased).where('id', 'in', due).returningAll().execute();
+};
 
 const MAX_COUNTED = 1_000;
 
@@ -517,23 +506,13 @@ const unlocked = ({ lockClaimed }: Database, ids: readonly number[]) =>
 
 /** Extends the leases of running jobs only. Those of a failed claim or release must run out. */
 async function extendLeases({ database, clock, running }: JobsContext): Promise<void> {
-	const jobs = [...running].map(({ job }) => job);
+	const ids = [...running].map(({ job }) => job.id);
+	const owners = [...running].map(({ job }) => job.lease_owner);
 	await database.unsynced
 		.updateTable('jobs')
 		.set({ lease_until: clock.now() + LEASE_MS })
-		.where(
-			'id',
-			'in',
-			unlocked(
-				database,
-				jobs.map(({ id }) => id)
-			)
-		)
-		.where(
-			'lease_owner',
-			'in',
-			jobs.map(({ lease_owner }) => lease_owner)
-		)
+		.where('id', 'in', unlocked(database, ids))
+		.where('lease_owner', 'in', owners)
 		.execute();
 }
 

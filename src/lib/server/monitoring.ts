@@ -2,6 +2,7 @@ import { countOpenReviews } from './billing/reviews.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '../domain/time.ts';
 import type { Base } from './base.ts';
+import type { Row } from './db/schema.ts';
 import { databaseBytes } from './db/inspect.ts';
 import { equalSecrets } from './platform/secrets.ts';
 import type { Queries } from './db/database.ts';
@@ -28,6 +29,10 @@ export function createMonitoring(context: MonitoringContext) {
 		read: () => read(context),
 		/** Counts the payments of the last day by operator and status, at most the newest 1,000. */
 		recentPayments: () => recentPayments(context.database.db, clock.now() - DAY_MS),
+		/** Ids of routers with a gateway in this state, at most 100. */
+		listRouterIds: (state: GatewayState) => listRouterIds(context.database.db, state),
+		/** Lists the newest payments of a figure, with their routers. */
+		listPayments: (filter: PaymentFilter) => listPayments(context, filter),
 		/** Reads the newest payments of a router, and money there that waits; at most 20 of each. */
 		moneyOf: (routerId: number) => moneyOf(context, routerId),
 		/** @param authorization header of the request */
@@ -97,29 +102,29 @@ async function setGauges(context: MonitoringContext): Promise<void> {
 	metrics.set('airtill_database_size_bytes', [[{}, await databaseBytes(database)]]);
 
 	const { waiting, jobs, gateways, webhooks } = await read(context);
-	const money = Object.entries(waiting).map(([what, one]) => ({ labels: { for: what }, ...one }));
-	metrics.set(
+	const setWaiting = (
+		name: 'airtill_money_waiting' | 'airtill_jobs_due' | 'airtill_webhooks_failing',
+		rows: (Waiting & { labels: Record<string, string> })[]
+	) => {
+		const counts = rows.map(({ labels, count }) => [labels, count] as const);
+		const ages = rows.map(({ labels, oldest }) => [labels, age(oldest)] as const);
+		metrics.set(name, counts);
+		metrics.set(`${name}_oldest_seconds`, ages);
+	};
+	const money = Object.entries(waiting);
+	setWaiting(
 		'airtill_money_waiting',
-		money.map(({ labels, count }) => [labels, count])
+		money.map(([what, one]) => ({ labels: { for: what }, ...one }))
 	);
-	metrics.set(
-		'airtill_money_waiting_oldest_seconds',
-		money.map(({ labels, oldest }) => [labels, age(oldest)])
-	);
-	metrics.set(
+	setWaiting(
 		'airtill_jobs_due',
-		jobs.map(({ kind, count }) => [{ kind }, count])
+		jobs.map(({ kind, ...due }) => ({ labels: { kind }, ...due }))
 	);
-	metrics.set(
-		'airtill_jobs_due_oldest_seconds',
-		jobs.map(({ kind, oldest }) => [{ kind }, age(oldest)])
-	);
+	setWaiting('airtill_webhooks_failing', [{ labels: {}, ...webhooks }]);
 	metrics.set(
 		'airtill_gateways',
 		Object.entries(gateways).map(([state, count]) => [{ state }, count])
 	);
-	metrics.set('airtill_webhooks_failing', [[{}, webhooks.count]]);
-	metrics.set('airtill_webhooks_failing_oldest_seconds', [[{}, age(webhooks.oldest)]]);
 }
 
 /** Reads a router's newest payments of purchases, newest purchase first. */
@@ -211,6 +216,37 @@ const failingWebhooks = (queries: Queries): Promise<Waiting> =>
 		.where('status', '=', 'active')
 		.executeTakeFirstOrThrow();
 
+const MAX_LISTED = 100;
+
+interface PaymentFilter {
+	/** Of the last day at this operator; null for all that are in the state now. */
+	operator: string | null;
+	statuses: readonly Row<'payments'>['status'][];
+	/** Paid, and no gateway has confirmed the device. */
+	isActivating: boolean;
+}
+
+const listPayments = (
+	{ database, clock }: MonitoringContext,
+	{ operator, statuses, isActivating }: PaymentFilter
+) =>
+	database.db
+		.selectFrom('payments')
+		.innerJoin('sessions', 'sessions.id', 'payments.session_id')
+		.innerJoin('routers', 'routers.id', 'sessions.router_id')
+		.selectAll('payments')
+		.select(['routers.id as router_id', 'routers.name as router_name'])
+		.where('payments.status', 'in', statuses)
+		.$if(isActivating, (found) => found.where('sessions.status', '=', 'activating'))
+		.$if(operator !== null, (found) =>
+			found
+				.where('payments.operator', '=', operator ?? '')
+				.where('payments.created_at', '>=', clock.now() - DAY_MS)
+		)
+		.orderBy('payments.id', 'desc')
+		.limit(MAX_LISTED)
+		.execute();
+
 const MAX_RECENT = 1_000;
 
 /** Counts payments by operator and status: those since an instant, but only the newest 1,000. */
@@ -229,6 +265,22 @@ const recentPayments = (queries: Queries, since: number) =>
 		.groupBy(['operator', 'status'])
 		.orderBy('operator')
 		.execute();
+
+export const GATEWAY_STATES = ['responding', 'silent', 'unknown'] as const;
+type GatewayState = (typeof GATEWAY_STATES)[number];
+
+async function listRouterIds(queries: Queries, state: GatewayState): Promise<number[]> {
+	const found = await queries
+		.selectFrom('gateways')
+		.select('router_id')
+		.distinct()
+		.where('unresponsive_since', state === 'silent' ? 'is not' : 'is', null)
+		.$if(state !== 'silent', (all) => all.where('seen_at', state === 'unknown' ? 'is' : 'is not', null))
+		.orderBy('router_id')
+		.limit(MAX_LISTED)
+		.execute();
+	return found.map(({ router_id: id }) => id);
+}
 
 /** Reads all gateways, as the health check does every minute. The states are label values of a metric. */
 async function findGateways(queries: Queries) {

@@ -77,7 +77,8 @@ const MAX_WAITING = 4;
 export const WINDOW_MS = 60_000;
 export const LONGEST_WINDOW_MS = 15 * 60_000;
 
-type Counts = Omit<RateLimits, 'inTurn'>;
+/** Takes a second limit only if the first admits. */
+type TakeAll = (limits: [RateLimit, RateLimit?], windowMs: number) => ReturnType<SharedRates['take']>;
 
 const FORGET_EVERY_MS = 10 * 60_000;
 
@@ -85,10 +86,14 @@ const FORGET_EVERY_MS = 10 * 60_000;
 const MAX_WINDOWS = 10_000;
 const SWEEP_EVERY_MS = 1_000;
 
-export const createRateLimits = (database: Database, clock: Clock, log: Log): RateLimits => ({
-	...(database.rates ? shared(database.rates, clock, log) : local(clock)),
-	inTurn: createTurns()
-});
+export function createRateLimits({ rates }: Database, clock: Clock, log: Log): RateLimits {
+	const takeAll = rates ? shared(rates, clock, log) : local(clock);
+	return {
+		take: async (subject, limit, windowMs = WINDOW_MS) => (await takeAll([{ subject, limit }], windowMs))[0],
+		takeBoth: (...limits) => takeAll(limits, WINDOW_MS),
+		inTurn: createTurns()
+	};
+}
 
 function createTurns(): RateLimits['inTurn'] {
 	const lines = new Map<string, { waiting: number; last: Promise<unknown> }>();
@@ -110,7 +115,7 @@ function createTurns(): RateLimits['inTurn'] {
 }
 
 /** Counts in memory, for one process. A restart loses the counts. */
-function local(clock: Clock): Counts {
+function local(clock: Clock): TakeAll {
 	const windows = new Map<string, SlidingWindow>();
 	let sweptAt = -Infinity;
 
@@ -121,29 +126,23 @@ function local(clock: Clock): Counts {
 		for (const [name, window] of windows) if (window.isIdle(now)) windows.delete(name);
 	}
 
-	function windowOf(subject: string, limit: number, windowMs: number): SlidingWindow {
-		const known = windows.get(subject);
-		if (known?.limit === limit) return known;
-		sweep();
-		const window = new SlidingWindow(limit, windowMs);
-		windows.set(subject, window);
-		return window;
+	function take({ subject, limit }: RateLimit, windowMs: number): RateDecision {
+		let window = windows.get(subject);
+		if (window?.limit !== limit) {
+			sweep();
+			windows.set(subject, (window = new SlidingWindow(limit, windowMs)));
+		}
+		return window.take(clock.now());
 	}
 
-	const take = (subject: string, limit: number, windowMs = WINDOW_MS): RateDecision =>
-		windowOf(subject, limit, windowMs).take(clock.now());
-
-	return {
-		take: async (...limit) => take(...limit),
-		async takeBoth(first, second) {
-			const decision = take(first.subject, first.limit);
-			return decision.admitted ? [decision, take(second.subject, second.limit)] : [decision];
-		}
+	return async ([first, second], windowMs) => {
+		const decision = take(first, windowMs);
+		return second && decision.admitted ? [decision, take(second, windowMs)] : [decision];
 	};
 }
 
 /** Counts in the database. If it fails, requests pass, because a limit must not stop a purchase. */
-function shared(rates: SharedRates, clock: Clock, log: Log): Counts {
+function shared(rates: SharedRates, clock: Clock, log: Log): TakeAll {
 	let forgotAt = -Infinity;
 
 	async function forgetIdle(): Promise<void> {
@@ -152,26 +151,14 @@ function shared(rates: SharedRates, clock: Clock, log: Log): Counts {
 		await rates.forgetIdle(2 * LONGEST_WINDOW_MS);
 	}
 
-	async function takeShared(
-		limits: [RateLimit, RateLimit?],
-		windowMs: number
-	): Promise<[RateDecision, RateDecision?]> {
+	return async ([first, second], windowMs) => {
 		try {
 			await forgetIdle();
-			return await rates.take(
-				limits.filter((limit) => limit !== undefined),
-				windowMs
-			);
+			return await rates.take(second ? [first, second] : [first], windowMs);
 		} catch (error) {
 			log.warn({ err: error }, 'rate limit not counted');
-			return [{ admitted: true, remaining: limits[0].limit, resetMs: 0 }];
+			return [{ admitted: true, remaining: first.limit, resetMs: 0 }];
 		}
-	}
-
-	return {
-		take: async (subject, limit, windowMs = WINDOW_MS) =>
-			(await takeShared([{ subject, limit }], windowMs))[0],
-		takeBoth: (...limits) => takeShared(limits, WINDOW_MS)
 	};
 }
 

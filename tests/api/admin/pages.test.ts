@@ -20,6 +20,7 @@ const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly
 	],
 	audit: ['/admin/audit'],
 	'audit/export': ['/admin/audit/export'],
+	payments: ['/admin/payments?show=paid'],
 	reviews: ['/admin/reviews', ['']],
 	'reviews/[id]': ['/admin/reviews/1', ['']],
 	routers: ['/admin/routers'],

@@ -55,7 +55,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 
 	it.each([
 		['without a filter', 'audit_log_at', audit({})],
-		['of people', 'audit_log_people', audit({ isOfPeople: true })],
+		['of people', 'audit_log_people', audit({ who: 'people' })],
 		['of an action', 'audit_log_action', audit({ action: 'router.disabled' })],
 		// Entries of a person are people's as well.
 		['of an actor', 'audit_log_(?:actor|people)', audit({ actor: 'ann' })],

@@ -1,7 +1,7 @@
 /** The owner pages: the sign-in, what is not found, and nothing of anybody else's. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
-import { browse, fieldValue, PASSWORD } from '../../support/pages/browsing.ts';
+import { browse, fieldValue, PASSWORD, signInAs } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, sendBrand, signInOnOwnerPages } from '../../support/pages/owners.ts';
 import { useFixture } from '../../support/server/fixture.ts';
 
@@ -145,5 +145,22 @@ describe('the owner pages', () => {
 		const { html } = await owner.get('/owner');
 		expect(html.match(/<script type="module"/g)).toHaveLength(1);
 		expect(html).not.toMatch(/rel="modulepreload"/);
+	});
+});
+
+describe('a demo', () => {
+	const fixture = useFixture({ env: { AIRTILL_DEMO: 'on' } });
+
+	it('has a month of sales, which are marked as such', async () => {
+		const owner = await signInAs(fixture().server, 'owner');
+		const day = new Date(fixture().server.now() - 15 * 24 * 60 * 60_000).toISOString().slice(0, 10);
+		const csv = await (await owner.raw(`/owner/money/export?period=monthly&day=${day}`)).text();
+		expect(csv).toMatch(/,DEMO-\d+\r\n/);
+		expect(await fixture().sql.count('select count(*) from payments where applied = 1')).toBeGreaterThan(300);
+		const unmarked = "select count(*) from payments where provider_reference not like 'DEMO-%'";
+		expect(await fixture().sql.count(unmarked)).toBe(0);
+		const { html } = await owner.get(`/owner/money?period=monthly&day=${day}`);
+		const [, purchase = ''] = /href="(\/owner\/customers\/\d+)"/.exec(html) ?? [];
+		expect((await owner.get(purchase)).text).toContain('What happened');
 	});
 });

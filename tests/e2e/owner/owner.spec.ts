@@ -104,7 +104,7 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 			await expect(page.getByRole('status')).toHaveText(`The price is now UGX ${wanted} an hour.`);
 			await another(browser, async (buyer) => {
 				await buyer.goto(`${area.url}/r/${ROUTER}`);
-				await expect(buyer.getByText(`UGX ${wanted} an hour`).first()).toBeVisible();
+				await expect(buyer.getByText(`UGX ${wanted} an hour`).first()).toBeAttached();
 			});
 			await page.getByRole('link', { name: 'Poster A4, for the wall' }).click();
 			await expect(page.locator('.sheet')).toContainText(`UGX ${wanted} an hour`);

@@ -1,6 +1,7 @@
 /** A browser with cookies and forms but without script: every page must work in it. */
 import { eventually, type Fixture } from '../server/fixture.ts';
 import type { TestServer } from '../server/server.ts';
+import { decoded } from './pages.ts';
 
 export interface Page {
 	status: number;
@@ -75,19 +76,8 @@ export function browse(url: string, userAgent = 'Mozilla/5.0 (X11; Linux x86_64)
 	};
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-	amp: '&',
-	lt: '<',
-	gt: '>',
-	quot: '"',
-	'#39': "'",
-	nbsp: ' '
-};
-
-const decode = (text: string) => text.replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole);
-
 const textOf = (html: string) =>
-	decode(
+	decoded(
 		html
 			.replace(/<(script|style|head)\b.*?<\/\1>/gs, ' ')
 			.replace(/<!--.*?-->/gs, '')
@@ -102,7 +92,7 @@ export function fieldValue({ html }: Page, name: string): string {
 	const tag = new RegExp(`<input[^>]*\\bname="${name}"[^>]*>`).exec(html)?.[0] ?? '';
 	const value = /\bvalue="([^"]*)"/.exec(tag)?.[1];
 	if (value === undefined) throw new Error(`The page has no field ${name}`);
-	return decode(value);
+	return decoded(value);
 }
 
 /** Path and query of the link in the newest mail to an address, as the sandbox prints it. */

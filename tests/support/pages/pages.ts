@@ -13,17 +13,14 @@ export interface Html {
 	code: ReadonlyMap<string, string>;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-	'&lt;': '<',
-	'&gt;': '>',
-	'&quot;': '"',
-	'&#39;': "'",
-	'&amp;': '&'
-};
+const ENTITIES = new Map(Object.entries({ lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&', nbsp: ' ' }));
+
+/** Replaces the entities of HTML by what they stand for. */
+export const decoded = (text: string) =>
+	text.replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES.get(name) ?? whole);
 
 /** Decodes HTML text. */
-export const plain = (html: string) =>
-	html.replace(/<[^>]*>/g, '').replace(/&(lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? entity);
+export const plain = (html: string) => decoded(html.replace(/<[^>]*>/g, ''));
 
 const all = (text: string, pattern: RegExp) =>
 	[...text.matchAll(pattern)].map(([, found = '']) => plain(found));

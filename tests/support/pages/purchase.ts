@@ -1,5 +1,6 @@
 /** Purchases as a browser without script makes them: a form, sent, and the page that it leads to. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { decoded } from './pages.ts';
 
 const limitMs = 30_000;
 const lookAgainMs = 100;
@@ -12,12 +13,8 @@ export function numberEnding(digits: string): string {
 	return `0774${String(lastNumber).padStart(3, '0')}${digits}`;
 }
 
-const UNESCAPED: Readonly<Record<string, string>> = { '&amp;': '&', '&quot;': '"', '&#39;': "'" };
-const unescaped = (text: string) =>
-	text.replace(/&(amp|quot|#39);/g, (entity) => UNESCAPED[entity] ?? entity);
-
 const attributeOf = (tag: string, name: string) =>
-	unescaped(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+	decoded(new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
 
 /** The form of a page that asks for a number: where it goes, and its fields as a browser would send them untouched. */
 function payForm(html: string): { action: string; fields: URLSearchParams } {

@@ -6,6 +6,7 @@ import {
 	adapter,
 	adapterWith,
 	attempt,
+	callbackOf,
 	configure,
 	settled,
 	read,
@@ -32,14 +33,7 @@ useOperator(AIRTEL);
 const countOf = (path: string) => requestsTo(path).length;
 const PUSH = '/merchant/v1/payments/';
 
-const raw = (body: string) => ({
-	method: 'POST',
-	path: '/',
-	authority: 'x',
-	headers: {},
-	bytes: Buffer.from(body),
-	body
-});
+const raw = (body: string) => callbackOf('http://a.example/', body);
 
 describe('a payment', () => {
 	it('is sent once, in the form of Airtel, and its state is read by our id', async () => {

@@ -337,15 +337,7 @@ describe('answers', () => {
 /** Callbacks of MTN MoMo. */
 describe('callbacks', () => {
 	describe('callbacks', () => {
-		const parse = (body: string) =>
-			adapter.parseCallback({
-				method: 'POST',
-				path: '/',
-				authority: 'x',
-				headers: {},
-				bytes: Buffer.from(body),
-				body
-			});
+		const parse = (body: string) => adapter.parseCallback(callbackOf('http://a.example/', body));
 
 		it('are read in their real shape', async () => {
 			const { reference } = await pay();

@@ -430,14 +430,7 @@ describe('callbacks', () => {
 		it.each(['', '[]', '{"status":{}}', '{"depositId":7,"status":"NEW","amount":[]}'])(
 			'with the body %j is parsed as far as possible',
 			async (body) => {
-				const callback = {
-					method: 'POST',
-					path: CALLBACKS,
-					authority: 'x',
-					headers: {},
-					bytes: Buffer.from(body),
-					body
-				};
+				const callback = callbackOf('http://a.example/', body);
 				expect(await adapterFor().parseCallback(callback)).toMatchObject({ claimed: 'unknown' });
 				expect(await verifying().parseCallback(callback)).toMatchObject({ authentic: 'invalid' });
 			}
@@ -451,14 +444,7 @@ describe('callbacks', () => {
 				depositedAmount: '15.00',
 				currency: 'RWF'
 			});
-			const callback = {
-				method: 'POST',
-				path: '/',
-				authority: 'x',
-				headers: {},
-				bytes: Buffer.from(body),
-				body
-			};
+			const callback = callbackOf('http://a.example/', body);
 			expect(await adapterFor().parseCallback(callback)).toMatchObject({
 				claimed: 'succeeded',
 				amountMinor: 15

@@ -3,7 +3,6 @@ import jsQR from 'jsqr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type SessionRow, describeSession } from '#lib/server/billing/sessions.ts';
-import { wifiPassword } from '#lib/server/platform/secrets.ts';
 import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '#lib/domain/wifi.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 
@@ -106,22 +105,6 @@ describe('the code itself', () => {
 			const [x, y] = [index % size, Math.floor(index / size)];
 			if (Math.min(x, y, size - 1 - x, size - 1 - y) < edge) expect(data[index * 4]).toBe(255);
 		}
-	});
-});
-
-describe('a bought password', () => {
-	it('needs no escape, is never all hex, and fits WPA', () => {
-		fc.assert(
-			fc.property(fc.integer({ min: 1, max: 50 }), (count) => {
-				for (let made = 0; made < count; made += 1) {
-					const password = wifiPassword();
-					expect(password).toMatch(/^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/);
-					expect(password).toMatch(/[g-z]/);
-					expect(password).not.toMatch(/[ilo01\\;,:"%]/);
-					expect(wifiPasswordProblem(password)).toBeNull();
-				}
-			})
-		);
 	});
 });
 

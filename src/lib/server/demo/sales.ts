@@ -147,7 +147,7 @@ async function insertSales(trx: Tx, { config }: App, account: number, sales: rea
 			sales.map((sale, index) => ({
 				...{ id: idOf(index), router_id: sale.router.id, access_kind: sale.router.access_kind },
 				...{ max_devices: 1, starts_at: sale.at, ends_at: refundedAt(sale) ?? endOf(sale) },
-				...{ activating_until: null, password_sealed: null, password_session_id: null },
+				...{ activating_until: null, password_sealed: null },
 				...{ created_at: sale.at, updated_at: sale.at }
 			}))
 		)

@@ -319,9 +319,8 @@ async function offerProblems(trx: Tx, known: RouterRow, router: ImportedRouter, 
 	if (problem !== null) report('access_kind', problem);
 	const { currency } = router.stated;
 	if (parseOffers(known.offers).length > 0 && currency !== known.currency) {
-		const fix = `delete them first ("offers set ${known.id}" with a header only)`;
 		const prices = `its offers have prices in ${known.currency}, not ${currency}`;
-		report('currency', `router ${known.id}: ${prices}; ${fix}`);
+		report('currency', `router ${known.id}: ${prices}; its owner deletes them first, on the router's page`);
 	}
 	return problems;
 }

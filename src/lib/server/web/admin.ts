@@ -13,6 +13,9 @@ import { FIRST_DATE, LAST_DATE, isDate, spanOfDates, timeAt } from '#lib/domain/
 import { idOf } from './page-links.ts';
 import { Refused } from '../platform/errors.ts';
 
+/** Statuses of a payment after which money has come. */
+export const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
+
 /** Redirects to the sign-in page, or throws 403 unless the account is an active administrator. */
 export async function requireAdmin(event: RequestEvent): Promise<Visitor> {
 	const found = await signedIn(event, SIGN_IN_PATH, '/admin');
@@ -183,7 +186,7 @@ interface Search {
 
 /**
  * Reads ?who=&actor=&action=&payment=&router=&from=&to=, each optional. An email address stands for its account.
- * Entries of machines are found with who=all, and by their actor, action or payment.
+ * Decisions of people by default; who=machines or all, and an actor, action or payment, find what Airtill does itself.
  */
 export async function readAuditSearch({ url, locals: { app } }: RequestEvent): Promise<Search> {
 	const texts = Object.fromEntries(
@@ -213,7 +216,8 @@ export async function readAuditSearch({ url, locals: { app } }: RequestEvent): P
 		texts,
 		problems,
 		filter: {
-			isOfPeople: who !== 'all' && actor + action + payment === '',
+			...(who === 'machines' ? { who } : {}),
+			...(who === '' && actor + action + payment === '' ? { who: 'people' as const } : {}),
 			...{ actor: account ? accountActor(account.id) : actor || null, action: action || null },
 			...{ paymentId: idOf(payment) || null, routerId: idOf(router) || null, ...span }
 		}

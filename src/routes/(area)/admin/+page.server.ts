@@ -2,22 +2,21 @@ import { sumTakings } from '#lib/server/billing/earnings.ts';
 import { env } from '$env/dynamic/private';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
-import { adminPage } from '#lib/server/web/admin.ts';
-
-const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'];
+import { PAID, adminPage } from '#lib/server/web/admin.ts';
+import { runChecks } from '#lib/server/checks.ts';
 
 /** Each gateway may have several. */
 const MAX_PROBLEMS = 30;
 
 export const load = adminPage(async (event) => {
 	const { app } = event.locals;
-	const { checks, monitoring, config } = app;
+	const { monitoring, config } = app;
 	const [readings, payments, today, week, findings] = await Promise.all([
 		monitoring.read(),
 		monitoring.recentPayments(),
 		sumTakings(app, 'daily'),
 		sumTakings(app, 'weekly'),
-		checks.findings(readProxySettings(env))
+		runChecks(app, readProxySettings(env))
 	]);
 	const countOf = (operator: string, isWanted: (status: string) => boolean) =>
 		payments
@@ -34,7 +33,7 @@ export const load = adminPage(async (event) => {
 		week: formatMoney(week, config.currency),
 		operators: [...new Set(payments.map(({ operator }) => operator))].map((name) => ({
 			name,
-			paid: countOf(name, (status) => PAID.includes(status)),
+			paid: countOf(name, (status) => PAID.some((one) => one === status)),
 			failed: countOf(name, (status) => status === 'failed'),
 			expired: countOf(name, (status) => status === 'expired'),
 			pending: countOf(name, (status) => status === 'pending')

@@ -14,16 +14,16 @@ import { makePhoneHint } from '#lib/domain/phone.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { type Resumed, readTyped, resumeByCode, resumeByPayment } from '#lib/server/portal/resume.ts';
-import { openCaptiveSession } from '#lib/server/gateways/captive-sessions.ts';
-import { isCaptiveSessionId } from '#lib/server/gateways/captive-sessions.ts';
+import { openCaptiveSession, isCaptiveSessionId } from '#lib/server/gateways/captive-sessions.ts';
 
 interface Refused {
 	status: 400 | 404 | 429;
 	why: string;
 	/** The code or the transaction ID opens with the number that paid. */
 	asksNumber?: boolean;
-	/** What was found in the typed text. */
+	/** The transaction ID that was found in the typed text. */
 	code?: string;
+	isPayment?: boolean;
 }
 
 /** Returns the captive session of a device from the splash page, which the purchase then connects. */
@@ -59,7 +59,7 @@ async function openTyped(event: RequestEvent, typed: string, phone: string): Pro
 		if (/\D/.test(code)) return { status: 404, why: m.resume_unknown(), asksNumber: phone !== '' };
 	}
 	if (transaction === null) return { status: 404, why: m.resume_unknown() };
-	const asks = { code: transaction, asksNumber: true };
+	const asks = { code: transaction, asksNumber: true, isPayment: true };
 	if (phone === '') return { status: 400, why: m.resume_number(), ...asks };
 	const opened = await open(resumeByPayment(purchases, api, { transaction, phone }, visitor));
 	if (opened.kind !== 'limited') return { status: 404, why: m.resume_transaction_unknown(), ...asks };
@@ -76,7 +76,7 @@ export const load: PageServerLoad = async (event) => {
 	const hint = makePhoneHint(event.locals.app.config.defaultRegion);
 	/** With the captive session, so that a change of language keeps it. */
 	const action = withCaptiveSession(link('/resume'), findCaptiveSessionId(event));
-	const shown = { code, phone: '', action, hint, why: null, asksNumber: false };
+	const shown = { code, phone: '', action, hint, why: null, asksNumber: false, isPayment: false };
 	if (code === '' || event.request.method !== 'GET') return shown;
 	return { ...shown, ...(await openTyped(event, code, '')) };
 };
@@ -85,7 +85,12 @@ export const actions: Actions = {
 	/** Opens the purchase of a posted form. */
 	async default(event) {
 		const { code, phone } = readTexts(await readForm(event.request), ['code', 'phone']);
-		const shown = { code: code.slice(0, MAX_SHOWN), phone: phone.slice(0, MAX_SHOWN), asksNumber: false };
+		const shown = {
+			code: code.slice(0, MAX_SHOWN),
+			phone: phone.slice(0, MAX_SHOWN),
+			asksNumber: false,
+			isPayment: false
+		};
 		const refused = await openTyped(event, code, phone);
 		return fail(refused.status, { ...shown, ...refused });
 	}

@@ -11,17 +11,9 @@ import { ROUTES } from '../api.ts';
 export const PARTS: Readonly<Record<string, (config: Config) => string>> = {
 	settings: formatConfigTable,
 	metrics: metricsTable,
-	'invalid-values': () =>
-		table(
-			['Code', 'Meaning'],
-			Object.entries(ITEM_CODES).map(([code, text]) => [`\`${code}\``, text])
-		),
+	'invalid-values': () => listMeanings('Code', ITEM_CODES),
 	errors: () => PROBLEM_CODES.map(errorSection).join('\n\n'),
-	events: () =>
-		table(
-			['Event', 'Meaning'],
-			Object.entries(EVENT_TEXTS).map(([name, text]) => [`\`${name}\``, text])
-		),
+	events: () => listMeanings('Event', EVENT_TEXTS),
 	limits: limitsTable,
 	deprecations: deprecationList,
 	'test-numbers': ({ mode }) =>
@@ -30,6 +22,11 @@ export const PARTS: Readonly<Record<string, (config: Config) => string>> = {
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
 	[head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const listMeanings = (title: string, texts: Readonly<Record<string, string>>) => {
+	const rows = Object.entries(texts).map(([name, text]) => [`\`${name}\``, text]);
+	return table([title, 'Meaning'], rows);
+};
 
 /** Members that every problem has. */
 const COMMON = ['type', 'title', 'status', 'detail', 'code', 'request_id'];

@@ -221,7 +221,7 @@ export async function changesOfAdministrators(
 	const filter = { actor: null, action: null, paymentId: null, routerId: id, from: 0, to: now + 1 };
 	const { entries } = await app.audit.search(
 		app.database.db,
-		{ ...filter, isOfPeople: true, notOfOwner: owner.id },
+		{ ...filter, who: 'people', notOfOwner: owner.id },
 		{ after: null, limit: SHOWN }
 	);
 	return Promise.all(

@@ -13,11 +13,13 @@ import { apart } from '#lib/i18n/intl.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 import { type SignInMethod } from '../../gateways/gateways.ts';
-import { bindPurchase } from '../../gateways/captive-sessions.ts';
-import { giveSlotsToReader } from '../../gateways/captive-sessions.ts';
-import { findPurchaseDevice } from '../../gateways/captive-sessions.ts';
-import { startSignIn } from '../../gateways/captive-sessions.ts';
-import { type PurchaseDevice } from '../../gateways/captive-sessions.ts';
+import {
+	bindPurchase,
+	giveSlotsToReader,
+	findPurchaseDevice,
+	startSignIn,
+	type PurchaseDevice
+} from '#lib/server/gateways/captive-sessions.ts';
 
 /** A browser that the gateway leaves without an answer shows its own error page, and goes back to this one. */
 const AUTOMATIC_SECONDS = 2;

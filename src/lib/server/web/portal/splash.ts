@@ -8,16 +8,21 @@ import type { RouterBody } from '#lib/server/contract/router.ts';
 import { ifAvailable, orNull, pagePath, withCaptiveSession } from './pages.ts';
 import { readPayPage } from './order.ts';
 import { isPurchase, readSessions } from '#lib/server/portal/purchases.ts';
-import { type RegisteredGateway, findGatewayByKey } from '../../gateways/gateways.ts';
-import { enterPortal } from '../../gateways/captive-sessions.ts';
-import { enterPortalAgain } from '../../gateways/captive-sessions.ts';
-import { openCaptiveSession } from '../../gateways/captive-sessions.ts';
-import { bindPurchase } from '../../gateways/captive-sessions.ts';
-import { findEarlierPurchase } from '../../gateways/captive-sessions.ts';
-import { sellsAt } from '../../gateways/captive-sessions.ts';
-import { buildStartAddress } from '../../gateways/gateways.ts';
-import { namesDevices } from '../../gateways/gateways.ts';
-import { type CaptiveSession } from '../../gateways/captive-sessions.ts';
+import {
+	type RegisteredGateway,
+	findGatewayByKey,
+	buildStartAddress,
+	namesDevices
+} from '#lib/server/gateways/gateways.ts';
+import {
+	enterPortal,
+	enterPortalAgain,
+	openCaptiveSession,
+	bindPurchase,
+	findEarlierPurchase,
+	sellsAt,
+	type CaptiveSession
+} from '#lib/server/gateways/captive-sessions.ts';
 
 /**
  * A redirect's parameters become a captive session once; later addresses contain only its id. Prices and

@@ -16,7 +16,7 @@ import {
 } from '../../authentication/sign-in.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/client-address.ts';
-import { unsentForm } from './unsent-form.ts';
+import { MAX_BODY_BYTES } from '#lib/server/http/requests.ts';
 import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
 import { stopOwnerViews } from '../../owner/views.ts';
 
@@ -287,4 +287,31 @@ async function setCookies(event: RequestEvent, headers: Headers): Promise<void> 
 			event.cookies.set(name, cookie.value, { ...toCookieOptions(cookie), path: cookie.path ?? '/' });
 		}
 	}
+}
+
+/** The entries of a form that was sent after the sign-in session had ended. */
+export interface UnsentForm {
+	fields: [name: string, value: string][];
+	lacksFile: boolean;
+	signInPath: string;
+}
+
+/** Fields of passwords, codes and keys, which no page sends back. */
+const SECRETS = new Set(['password', 'current', 'wanted', 'code', 'uri', 'apiKey', 'newKey']);
+const MAX_KEPT_FIELDS = 400;
+
+/** Reads the body. Returns null without anything to keep, and for a form with a secret: sent again, it would lose it. */
+async function unsentForm(
+	{ request }: Pick<RequestEvent, 'request'>,
+	signInPath: string
+): Promise<UnsentForm | null> {
+	const length = request.headers.get('content-length');
+	if (request.method !== 'POST' || length === null || Number(length) > MAX_BODY_BYTES) return null;
+	const form = await request.formData().catch(() => new FormData());
+	const entries = [...form];
+	const hasSecret = entries.some(([name, value]) => SECRETS.has(name) && value !== '');
+	const fields = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+	if (hasSecret || fields.length === 0 || fields.length > MAX_KEPT_FIELDS) return null;
+	const lacksFile = entries.some(([, value]) => typeof value !== 'string' && value.size > 0);
+	return { fields, lacksFile, signInPath };
 }

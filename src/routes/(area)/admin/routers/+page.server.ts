@@ -2,13 +2,14 @@ import { adminPage, describeState } from '#lib/server/web/admin.ts';
 import { PAGE_SIZE, idOf, readPage } from '#lib/server/web/page-links.ts';
 import type { RequestEvent } from '@sveltejs/kit';
 import type { App } from '#lib/server/app.ts';
+import { GATEWAY_STATES } from '#lib/server/monitoring.ts';
 import { type OwnedRouter, searchRouters } from '#lib/server/routers/routers.ts';
 import { findAccount, findAccountByEmail } from '#lib/server/accounts/accounts.ts';
 import { findGatewayByName } from '#lib/server/gateways/gateways.ts';
 
 const MAX_TEXT = 254;
 
-/** /admin/routers?find=&after=ID: by id. */
+/** /admin/routers?find=&gateways=responding|silent|unknown&after=ID: by id. */
 export const load = adminPage(async (event) => {
 	const { app } = event.locals;
 	const search = event.url.searchParams;
@@ -16,11 +17,15 @@ export const load = adminPage(async (event) => {
 		.replace(/\p{Cc}+/gu, '')
 		.trim()
 		.slice(0, MAX_TEXT);
-	const list = { parameter: 'after', length: 1, filters: { find: find || null } } as const;
+	const gateways = GATEWAY_STATES.find((one) => one === search.get('gateways')) ?? null;
+	const ids = gateways && (await app.monitoring.listRouterIds(gateways));
+	const list = { parameter: 'after', length: 1, filters: { find: find || null, gateways } } as const;
 	const { data, pages } = await readPage(event, list, (at) =>
-		findRouters(event, find, { afterId: at ?? 0, limit: PAGE_SIZE })
+		ids
+			? searchRouters(app.routers, { name: '', ids }, { afterId: at ?? 0, limit: PAGE_SIZE })
+			: findRouters(event, find, { afterId: at ?? 0, limit: PAGE_SIZE })
 	);
-	return { find, routers: await routerLines(app, data), pages };
+	return { find, gateways, routers: await routerLines(app, data), pages };
 });
 
 /** Finds routers by one text: the id, words of the name, address or network, an owner's email address, or a gateway's name. */

@@ -65,11 +65,8 @@ import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
 import { enterAgain } from '#lib/server/web/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import * as m from '#lib/i18n/messages.js';
-import { findSignIn } from '#lib/server/gateways/gateways.ts';
-import { moveToPurchase } from '#lib/server/gateways/captive-sessions.ts';
-import { findPurchaseDevice } from '#lib/server/gateways/captive-sessions.ts';
-import { buildStartAddress } from '#lib/server/gateways/gateways.ts';
-import { namesDevices } from '#lib/server/gateways/gateways.ts';
+import { findSignIn, buildStartAddress, namesDevices } from '#lib/server/gateways/gateways.ts';
+import { moveToPurchase, findPurchaseDevice } from '#lib/server/gateways/captive-sessions.ts';
 
 /** The page of a purchase. Redirects to its replacement, or to what the address asks for. */
 export const load: PageServerLoad = async (event) => {

@@ -1,0 +1,32 @@
+import { error } from '@sveltejs/kit';
+import { formatMinor } from '#lib/domain/money.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import { timeAt } from '#lib/domain/time.ts';
+import { PAID, adminPage } from '#lib/server/web/admin.ts';
+
+/** What the figures of the overview count, by their name in the address. */
+const LISTS = {
+	paid: { title: 'Paid', statuses: PAID },
+	failed: { title: 'Declined or failed', statuses: ['failed'] },
+	expired: { title: 'No answer in time', statuses: ['expired'] },
+	pending: { title: 'Waiting for the buyer', statuses: ['pending'] },
+	refund: { title: 'Refunds in progress', statuses: ['refund_pending'] },
+	connect: { title: 'Paid, not yet connected', statuses: ['success'] }
+} as const;
+
+/** /admin/payments?show=&operator=: of an operator, those of the last 24 hours. */
+export const load = adminPage(async ({ url, locals: { app } }) => {
+	const [show, operator] = [url.searchParams.get('show') ?? '', url.searchParams.get('operator')];
+	const list = Object.hasOwn(LISTS, show) ? LISTS[show as keyof typeof LISTS] : error(404, 'Not found');
+	const isActivating = show === 'connect';
+	const rows = await app.monitoring.listPayments({ operator, statuses: list.statuses, isActivating });
+	return {
+		...{ title: list.title, operator },
+		payments: rows.map((row) => ({
+			...{ id: row.id, status: row.status, operator: row.operator, phone: maskPhone(row.phone) },
+			amount: formatMinor(row.amount_minor, row.currency),
+			when: timeAt(row.created_at, app.config.reportTimezone),
+			router: { id: row.router_id, name: row.router_name }
+		}))
+	};
+});
