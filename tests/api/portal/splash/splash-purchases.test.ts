@@ -186,8 +186,13 @@ describe('paid already', () => {
 				kind === 'opennds'
 					? await person().get(`/splash/${key}?${fas({ gatewayaddress: '10.5.50.1:2050' })}`)
 					: await person().post(`/splash/${key}`, hotspot());
-			expect(partsOf(page).slice(0, 2)).toEqual([`<a class="button quiet">${PAID}`, 'name="time"']);
-			expect(page.html).toMatch(/<a class="button quiet" href="\/resume\?visit=[\w-]{24}">Paid already/);
+			expect(partsOf(page).slice(0, 2)).toEqual([
+				`<a class="button quiet small paid-already">${PAID}`,
+				'name="time"'
+			]);
+			expect(page.html).toMatch(
+				/<a class="button quiet small paid-already" href="\/resume\?visit=[\w-]{24}">Paid already/
+			);
 		}
 	);
 
@@ -262,7 +267,10 @@ describe('paid already', () => {
 			join();
 			const first = await open();
 			expect(isProved(first)).toBe(false);
-			expect(partsOf(first).slice(0, 2)).toEqual([`<a class="button quiet">${PAID}`, 'name="time"']);
+			expect(partsOf(first).slice(0, 2)).toEqual([
+				`<a class="button quiet small paid-already">${PAID}`,
+				'name="time"'
+			]);
 			await buyHourOn(person(), await open(), numberEnding('003'));
 			const page = await open();
 			expect(isProved(page)).toBe(true);
@@ -271,7 +279,7 @@ describe('paid already', () => {
 			leave();
 			const gone = await open();
 			expect(isProved(gone)).toBe(false);
-			expect(partsOf(gone)[0]).toBe(`<a class="button quiet">${PAID}`);
+			expect(partsOf(gone)[0]).toBe(`<a class="button quiet small paid-already">${PAID}`);
 		});
 
 		it('a MAC address with another IP address than the router knows says nothing', async () => {
