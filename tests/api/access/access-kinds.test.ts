@@ -73,14 +73,16 @@ describe('the session’s access member', () => {
 });
 
 describe('the buyer’s pages', () => {
-	it('on an open hotspot show the username, and say that the code only connects', async () => {
+	it('on an open hotspot show the username, and lead another device to the same page', async () => {
 		const { page } = await paidPage(OPEN_LOGIN);
 		expect(page.text).toMatch(/Username s\d+/);
 		expect(page.text).toContain(
 			'Youth-Kyebando has no password: connect to it. Then enter the username and password'
 		);
-		expect(page.text).toContain('This QR code only connects to Youth-Kyebando.');
-		expect(page.html).toContain('QR code to connect to Youth-Kyebando');
+		expect(page.text).toContain(
+			'choose Youth-Kyebando there and sign in with the same username and password.'
+		);
+		expect(page.html).not.toContain('QR code to connect to Youth-Kyebando');
 	});
 
 	it('on a hotspot behind a password show that one too, and say before and after paying if the venue must be asked', async () => {
