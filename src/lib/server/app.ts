@@ -39,7 +39,7 @@ import {
 } from './billing/payments.ts';
 import { runReconcileJob, submitPayment } from './billing/reconcile.ts';
 import { refundPayment } from './billing/refunds.ts';
-import { readExtended } from './billing/session-reads.ts';
+import { readInExtraTime } from './billing/session-reads.ts';
 import { SESSION_END_JOB, runSessionJob } from './billing/sessions.ts';
 import { createMailer } from './platform/mail.ts';
 import { notificationJobs, openNotifications } from './notifications.ts';
@@ -277,7 +277,7 @@ function createPortal(base: Base, { rateLimits, ...billing }: BillingContext & {
 			...base,
 			...{ rateLimits, region },
 			// The sessions of a remote API are not in this database.
-			readExtended: remoteApi ? () => Promise.resolve(null) : (id) => readExtended(billing, id)
+			readInExtraTime: remoteApi ? () => Promise.resolve(null) : (id) => readInExtraTime(billing, id)
 		}),
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, log),

@@ -24,7 +24,7 @@ const openOn = (database: Database) =>
 		secrets: createSecrets('x'.repeat(32)),
 		rateLimits: createRateLimits({ ...database, rates: null }, systemClock, createLog('silent')),
 		region: 'UG',
-		readExtended: () => Promise.resolve(null)
+		readInExtraTime: () => Promise.resolve(null)
 	});
 
 let folder: string;

@@ -56,7 +56,7 @@ import { endExtraTime } from '../billing/sessions.ts';
 import { findLaterSessions } from '../billing/sessions.ts';
 import { cancelUnconfirmed } from '../billing/sessions.ts';
 import { sumExtraTimeMs } from '../billing/extra-time.ts';
-import { canRefund } from '../billing/refunds.ts';
+import { canOperatorRefund } from '../billing/refunds.ts';
 import { refundUnprovisioned } from '../billing/refunds.ts';
 
 /** Refunds a pass that no gateway confirmed in time; its subject is the pass. */
@@ -355,7 +355,7 @@ export async function refundUnconfirmed(context: AccessJob, sessionId: number): 
 		const paidUntil = expiresAt - (await sumExtraTimeMs(trx, session));
 		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
 		if (await isKnown(context, trx, time)) return null;
-		const isRefundable = (one: SessionRow) => canRefund(context, trx, requirePayment(one));
+		const isRefundable = (one: SessionRow) => canOperatorRefund(context, trx, requirePayment(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
 		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
 		if (status === 'expired') await endExtraTime(context, trx, session);

@@ -14,7 +14,7 @@ import {
 	type SessionsContext,
 	changeSession,
 	findActiveSessions,
-	findSessionAtOwner,
+	refreshSessionAtOwner,
 	findSessionsOfPass
 } from './sessions.ts';
 
@@ -45,7 +45,7 @@ export async function giveExtraTime(
 	const form = `${token}:${id}:${duration}`;
 	const seconds = durationSeconds(duration);
 	return database.transact(async (trx) => {
-		const row = await findSessionAtOwner(context, trx, accountId, id);
+		const row = await refreshSessionAtOwner(context, trx, accountId, id);
 		if (await exists(trx.selectFrom('extra_time').select('id').where('form', '=', form))) return 'given';
 		const running = await findRunningTime(trx, row);
 		const time = running ?? (await findEndedTime(context, trx, row));

@@ -35,7 +35,7 @@ import {
 	type SessionRow,
 	type SessionsContext,
 	changeSession,
-	findOwnSession,
+	refreshOwnSession,
 	findSessionOrThrow
 } from './sessions.ts';
 
@@ -104,7 +104,7 @@ async function checkAndInsert(
 	source: PromptSource
 ) {
 	const { clock, config, jobs, operators } = context;
-	const session = await findOwnSession(context, trx, caller, order.session_id);
+	const session = await refreshOwnSession(context, trx, caller, order.session_id);
 	const { amount_minor: amountMinor, currency, payment_method: method } = session;
 	await checkPayable(context, trx, session, toMinor(order.amount, currency));
 	await checkOnline(context, trx, session);

@@ -40,7 +40,7 @@ import {
 	endExtraTime,
 	endRefunded,
 	findLaterSessions,
-	findSessionAtOwner,
+	refreshSessionAtOwner,
 	findSessionOrThrow
 } from './sessions.ts';
 import type { Succeeded } from './settlement.ts';
@@ -359,12 +359,12 @@ export async function refundForOwner(
 ): Promise<'started' | 'time_added' | 'not_possible'> {
 	const { database, audit } = context;
 	return database.transact(async (trx) => {
-		const session = await findSessionAtOwner(context, trx, accountId, sessionId);
+		const session = await refreshSessionAtOwner(context, trx, accountId, sessionId);
 		const payment = session.payment_id === null ? undefined : await findPayment(trx, session.payment_id);
 		if (!payment) return 'not_possible';
 		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';
 		if (payment.refund_reason === 'admin' && isStarted) return 'started';
-		if (!isRefundable(context, payment)) return 'not_possible';
+		if (!mayPersonRefund(context, payment)) return 'not_possible';
 		const refusal = await endForRefund(context, trx, session);
 		if (refusal !== null) return refusal;
 		const refund = await startRefund(context, trx, payment, 'admin');
@@ -401,7 +401,7 @@ export async function recordRefundForOwner(
 ): Promise<'recorded' | 'time_added' | 'not_possible'> {
 	const { audit, database } = context;
 	return database.transact(async (trx) => {
-		const session = await findSessionAtOwner(context, trx, accountId, sessionId);
+		const session = await refreshSessionAtOwner(context, trx, accountId, sessionId);
 		const payment = await findPayment(trx, paymentId);
 		if (payment?.session_id !== sessionId) return 'not_possible';
 		const isRecorded = (await audit.ofPayment(trx, paymentId)).some(
@@ -420,7 +420,7 @@ export async function recordRefundForOwner(
 const REFUND_BY_HAND = 'refund.by_hand';
 
 /** Whether the operator of a payment can return its money. */
-export async function canRefund(
+export async function canOperatorRefund(
 	{ operators }: Pick<BillingContext, 'operators'>,
 	queries: Queries,
 	id: number
@@ -430,7 +430,7 @@ export async function canRefund(
 }
 
 /** Whether a person may refund it: it bought time, its operator can return the money, and its number is still stored. */
-export const isRefundable = (
+export const mayPersonRefund = (
 	{ operators }: Pick<BillingContext, 'operators'>,
 	payment: Pick<PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
 ): boolean =>
@@ -445,7 +445,7 @@ export const takesRefundByHand = (
 	payment: Pick<PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
 ): boolean =>
 	payment.status === 'refund_failed' ||
-	(payment.status === 'success' && payment.applied === 1 && !isRefundable(context, payment));
+	(payment.status === 'success' && payment.applied === 1 && !mayPersonRefund(context, payment));
 
 /** Whether a person has recorded that the money went back in another way. */
 export const isRefundedByHand = (

@@ -74,7 +74,7 @@ async function describeWithPassword(context: SessionsContext, row: SessionRow, p
  * Returns an expired session during extra time as its buyer's page shows it: active, until the extra time ends. Returns
  * null without such time. The API itself never shows it: there, expired is final.
  */
-export async function readExtended(context: SessionsContext, id: number): Promise<SessionBody | null> {
+export async function readInExtraTime(context: SessionsContext, id: number): Promise<SessionBody | null> {
 	const { db } = context.database;
 	const row = await findSession(db, id);
 	const end = row ? await findExtraTimeEnd(context, db, row) : null;

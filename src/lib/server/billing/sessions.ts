@@ -336,7 +336,7 @@ export const endSessionForOwner = (
 	{ by, note }: { by: string; note: string }
 ): Promise<boolean> =>
 	context.database.transact(async (trx) => {
-		const row = await findSessionAtOwner(context, trx, accountId, id);
+		const row = await refreshSessionAtOwner(context, trx, accountId, id);
 		const isActive = row.status === 'active';
 		const until = isActive ? row.expires_at : await findExtraTimeEnd(context, trx, row);
 		if (until === null) return false;
@@ -453,7 +453,7 @@ export async function cancelUnconfirmed(context: SessionServices, trx: Tx, id: n
 }
 
 /** Returns the caller's own session after due changes. @throws Refused `session_not_found` */
-export async function findOwnSession(context: SessionServices, trx: Tx, caller: Caller, id: number) {
+export async function refreshOwnSession(context: SessionServices, trx: Tx, caller: Caller, id: number) {
 	const row = await findSession(trx, id);
 	if (row?.account_id !== caller.accountId) throw sessionNotFound();
 	return applyDueChange(context, trx, row);
@@ -469,7 +469,12 @@ export async function findVisibleSession(queries: Queries, caller: Caller, id: n
 }
 
 /** Returns a session at a router of this owner, after due changes. @throws Refused `session_not_found` */
-export async function findSessionAtOwner(context: SessionServices, trx: Tx, accountId: number, id: number) {
+export async function refreshSessionAtOwner(
+	context: SessionServices,
+	trx: Tx,
+	accountId: number,
+	id: number
+) {
 	const found = await findSession(trx, id);
 	const router = found && (await findRouterOrThrow(trx, found.router_id));
 	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();

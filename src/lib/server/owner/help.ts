@@ -1,4 +1,4 @@
-import { isRefundable, takesRefundByHand } from '../billing/refunds.ts';
+import { mayPersonRefund, takesRefundByHand } from '../billing/refunds.ts';
 import { expireIfOver, findExtraTimeEnd } from '../billing/sessions.ts';
 import { DELETED_NUMBER, searchedDigits } from '#lib/domain/phone.ts';
 import { plainText } from '#lib/domain/text.ts';
@@ -175,7 +175,7 @@ export async function readPurchase(context: Help, accountId: number, sessionId: 
 	const pass = await findPassTimes(db, passId);
 	const hasPage = (await findPurchasePage(purchases, sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
-	const mayRefund = isPaidTime && payment !== null && isRefundable(context, payment);
+	const mayRefund = isPaidTime && payment !== null && mayPersonRefund(context, payment);
 	/** The payment whose refund by hand can be recorded. A failed refund may be of another payment than the one for the time. */
 	const failed = payments.find(({ status }) => status === 'refund_failed');
 	const owed = failed ?? (isPaidTime ? payment : null);

@@ -96,7 +96,7 @@ export const isRefusedByApi = (error: unknown): error is Refused<string> =>
 const COMPLETE_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Completes the purchase if it was interrupted. Waits up to `waitSeconds` for a pending payment. */
-export async function findPurchase(
+export async function continuePurchase(
 	purchases: Purchases,
 	api: ApiClient,
 	token: string,

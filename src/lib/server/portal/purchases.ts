@@ -22,7 +22,7 @@ export interface Purchases extends Pick<Base, 'database' | 'clock' | 'secrets'> 
 	/** Country of numbers without a country code. */
 	region: string;
 	/** Reads a session during extra time after its end; null without such time. */
-	readExtended(id: number): Promise<SessionBody | null>;
+	readInExtraTime(id: number): Promise<SessionBody | null>;
 	codeKeys: readonly CodeKeys[];
 	/** Hashes what identifies orders. */
 	hashOrder(text: string): string;
@@ -193,8 +193,8 @@ export function findLastActive(parts: readonly PurchasePart[]): SessionBody | nu
 }
 
 /** Reads a session as pages show it. */
-async function readShownSession({ readExtended }: Purchases, session: SessionBody): Promise<ShownSession> {
-	const extended = session.status === 'expired' ? await readExtended(session.id) : null;
+async function readShownSession({ readInExtraTime }: Purchases, session: SessionBody): Promise<ShownSession> {
+	const extended = session.status === 'expired' ? await readInExtraTime(session.id) : null;
 	return extended ? { ...extended, isExtra: true } : session;
 }
 

@@ -6,7 +6,7 @@ import { useFixture } from '../../../support/server/fixture.ts';
 import { purchaseToken } from '../../../../src/lib/server/platform/secrets.ts';
 import { api, HOUR, newPurchases, purchases, usePurchases } from './in-process.ts';
 import { resumeByCode } from '../../../../src/lib/server/portal/resume.ts';
-import { buyTime, findPurchase } from '../../../../src/lib/server/portal/ordering.ts';
+import { buyTime, continuePurchase } from '../../../../src/lib/server/portal/ordering.ts';
 
 const visitor = (network: string, captiveSession: string | null = null) => ({ network, captiveSession });
 
@@ -19,7 +19,7 @@ describe('the short code', () => {
 			...HOUR,
 			phone: numberEnding('003')
 		});
-		const found = await findPurchase(purchases, api, token);
+		const found = await continuePurchase(purchases, api, token);
 		return { token, code: found?.code ?? '' };
 	};
 	const row = async (token: string) => {
@@ -48,7 +48,7 @@ describe('the short code', () => {
 			'update purchases set code_hash = null, token_sealed = null where session_id = ?',
 			Number((await row(token))['session_id'])
 		);
-		expect((await findPurchase(purchases, api, token))?.code).toBe(code);
+		expect((await continuePurchase(purchases, api, token))?.code).toBe(code);
 		expect(await resumeByCode(purchases, api, { code, phone: '' }, visitor('two'))).toEqual({
 			kind: 'found',
 			token
@@ -65,7 +65,7 @@ describe('the short code', () => {
 			String(taken),
 			Number((await row(other.token))['session_id'])
 		);
-		const second = (await findPurchase(purchases, api, token))?.code ?? '';
+		const second = (await continuePurchase(purchases, api, token))?.code ?? '';
 		expect(second).not.toBe(code);
 		expect(await resumeByCode(purchases, api, { code: second, phone: '' }, visitor('three'))).toEqual({
 			kind: 'found',

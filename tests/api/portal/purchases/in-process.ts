@@ -47,6 +47,6 @@ export const newPurchases = (): Purchases => {
 		secrets: createSecrets(SECRET),
 		rateLimits,
 		region: 'UG',
-		readExtended: () => Promise.resolve(null)
+		readInExtraTime: () => Promise.resolve(null)
 	});
 };

@@ -7,7 +7,7 @@ import { limitApi, type ApiClient } from '../../../../src/lib/server/portal/api-
 import {
 	buyTime,
 	extendPurchase,
-	findPurchase,
+	continuePurchase,
 	retryPurchase
 } from '../../../../src/lib/server/portal/ordering.ts';
 import { awaitPurchase, readSessions } from '../../../../src/lib/server/portal/purchases.ts';
@@ -38,7 +38,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const order = { ...HOUR, phone: numberEnding('003') };
 		const tokens = await Promise.all(Array.from({ length: 10 }, () => buyTime(purchases, api, token, order)));
 		expect(new Set(tokens)).toEqual(new Set([token]));
-		const found = await findPurchase(purchases, api, token);
+		const found = await continuePurchase(purchases, api, token);
 		expect(found?.otherPayments).toEqual([]);
 		expect(found?.payment?.status).toBe('pending');
 	});
@@ -49,7 +49,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			...HOUR,
 			phone: numberEnding('001')
 		});
-		const found = await findPurchase(purchases, api, token);
+		const found = await continuePurchase(purchases, api, token);
 		await api.getPayment(found?.payment?.id ?? 0, 20);
 		return token;
 	}
@@ -58,9 +58,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const token = await declined();
 		const form = { ...HOUR, phone: numberEnding('003') };
 		const losing = losingAnswers();
-		expect((await findPurchase(purchases, losing, token))?.payment?.status).toBe('failed');
+		expect((await continuePurchase(purchases, losing, token))?.payment?.status).toBe('failed');
 		expect(await retryPurchase(purchases, losing, token, form)).toBe(token);
-		const found = await findPurchase(purchases, losing, token);
+		const found = await continuePurchase(purchases, losing, token);
 		expect(found?.payment).toMatchObject({ status: 'pending', phone: expect.stringContaining('003') });
 		expect(await retryPurchase(purchases, losing, token, form)).toBe(token);
 		expect(await paymentsOf(found?.session.id)).toBe(2);
@@ -86,11 +86,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const tokens = new Set(await Promise.all(tries));
 		expect(tokens.size).toBe(1);
 		const [next = ''] = tokens;
-		const found = await findPurchase(purchases, api, next);
+		const found = await continuePurchase(purchases, api, next);
 		expect(found?.payment?.status).toBe('pending');
 		expect(found?.otherPayments.map(({ status }) => status)).toEqual(['failed']);
-		expect((await findPurchase(purchases, api, token))?.successor).toBe(next);
-		expect((await findPurchase(purchases, api, token))?.session.status).toBe('cancelled');
+		expect((await continuePurchase(purchases, api, token))?.successor).toBe(next);
+		expect((await continuePurchase(purchases, api, token))?.session.status).toBe('cancelled');
 	});
 
 	describe('added time', () => {
@@ -100,7 +100,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				...HOUR,
 				phone: numberEnding('008')
 			});
-			const found = await findPurchase(purchases, api, token);
+			const found = await continuePurchase(purchases, api, token);
 			expect(await api.getPayment(found?.payment?.id ?? 0, 20)).toMatchObject({ applied: true });
 			return token;
 		}
@@ -111,9 +111,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 		/** The page as it is when the newest payment has left `pending`. */
 		async function settled(token: string) {
-			const found = await findPurchase(purchases, api, token);
+			const found = await continuePurchase(purchases, api, token);
 			await api.getPayment(found?.added.at(-1)?.payment?.id ?? 0, 20);
-			return findPurchase(purchases, api, token);
+			return continuePurchase(purchases, api, token);
 		}
 
 		it('ten equal forms at once add one hour, on the page of the purchase', async () => {
@@ -128,7 +128,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				password: found?.session.password
 			});
 			// The form's token opens no page of its own.
-			expect(await findPurchase(purchases, api, order.token)).toBeNull();
+			expect(await continuePurchase(purchases, api, order.token)).toBeNull();
 		});
 
 		if (!runsAllOn(kind)) return;
@@ -136,10 +136,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		it('starts no other payment while one for added time is pending', async () => {
 			const token = await bought();
 			await extendPurchase(purchases, api, token, form('003'));
-			const first = (await findPurchase(purchases, api, token))?.added[0]?.payment;
+			const first = (await continuePurchase(purchases, api, token))?.added[0]?.payment;
 			expect(first?.status).toBe('pending');
 			await extendPurchase(purchases, api, token, form('003'));
-			const found = await findPurchase(purchases, api, token);
+			const found = await continuePurchase(purchases, api, token);
 			expect(found?.added.map(({ payment }) => payment?.id)).toEqual([first?.id]);
 			expect(found?.added[0]?.otherPayments).toEqual([]);
 			expect(found?.session.status).toBe('active');
@@ -159,7 +159,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('a pass that ended while the form was open is bought again on the same page', async () => {
 			const token = await bought();
-			const found = await findPurchase(purchases, api, token);
+			const found = await continuePurchase(purchases, api, token);
 			const ending = {
 				...api,
 				async createSession(order: Parameters<ApiClient['createSession']>[0]) {
@@ -180,7 +180,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(paid?.session.status).toBe('active');
 			const away = { ...api, startPayment: () => Promise.reject(new Unavailable('away')) };
 			for (let tries = 0; tries < 13; tries += 1) await extendPurchase(purchases, away, token, form('008'));
-			const found = await findPurchase(purchases, api, token);
+			const found = await continuePurchase(purchases, api, token);
 			expect(found?.added.map(({ session }) => session.id)).toEqual([paid?.session.id]);
 			const hash = createHash('sha256').update(token).digest('hex');
 			const read = await readSessions(purchases, api, hash);
@@ -191,7 +191,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const token = await bought();
 			const order = form('003');
 			await extendPurchase(purchases, losingAnswers(), token, order);
-			const found = await findPurchase(purchases, api, token);
+			const found = await continuePurchase(purchases, api, token);
 			expect(found?.added.map(({ payment }) => payment?.status)).toEqual(['pending']);
 			await extendPurchase(purchases, losingAnswers(), token, order);
 			expect(await paymentsOf(found?.added[0]?.session.id)).toBe(1);
@@ -203,10 +203,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 	it('a payment whose answer was lost is found again, and the payer gets one prompt', async () => {
 		const form = { ...HOUR, phone: numberEnding('003') };
 		const token = await buyTime(purchases, losingAnswers(), purchaseToken(), form);
-		const found = await findPurchase(purchases, api, token);
+		const found = await continuePurchase(purchases, api, token);
 		expect(found?.payment).toMatchObject({ status: 'pending', phone: expect.stringContaining('003') });
 		expect(await buyTime(purchases, losingAnswers(), token, form)).toBe(token);
-		expect((await findPurchase(purchases, api, token))?.payment?.id).toBe(found?.payment?.id);
+		expect((await continuePurchase(purchases, api, token))?.payment?.id).toBe(found?.payment?.id);
 		expect(await paymentsOf(found?.session.id)).toBe(1);
 	});
 
@@ -215,10 +215,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 			...HOUR,
 			phone: numberEnding('001')
 		});
-		const first = await findPurchase(purchases, api, token);
+		const first = await continuePurchase(purchases, api, token);
 		const id = first?.payment?.id ?? 0;
 		await api.getPayment(id, 20);
-		expect((await findPurchase(purchases, api, token))?.payment).toMatchObject({ id, status: 'failed' });
+		expect((await continuePurchase(purchases, api, token))?.payment).toMatchObject({ id, status: 'failed' });
 		expect(await paymentsOf(first?.session.id)).toBe(1);
 	});
 
@@ -226,14 +226,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const token = purchaseToken();
 		const order = { ...HOUR, amount: 400, phone: numberEnding('123') };
 		await expect(buyTime(purchases, api, token, order)).rejects.toThrow('The price has changed');
-		expect(await findPurchase(purchases, api, token)).toBeNull();
+		expect(await continuePurchase(purchases, api, token)).toBeNull();
 	});
 
 	it('a refused retry with another payment method leaves the purchase unchanged', async () => {
 		const token = await declined();
 		const wrong = { ...HOUR, paymentMethod: 'airtel_money', phone: '0414 123 456' };
 		await expect(retryPurchase(purchases, api, token, wrong)).rejects.toThrow('invalid_phone');
-		const found = await findPurchase(purchases, api, token);
+		const found = await continuePurchase(purchases, api, token);
 		expect(found).toMatchObject({ successor: null, session: { status: 'pending_payment' } });
 		expect(await retryPurchase(purchases, api, token, { ...wrong, phone: numberEnding('003') })).not.toBe(
 			token
@@ -256,7 +256,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			...HOUR,
 			phone: numberEnding('123')
 		});
-		const found = await findPurchase(purchases, api, token);
+		const found = await continuePurchase(purchases, api, token);
 		await api.getPayment(found?.payment?.id ?? 0, 20);
 		return { token, id: found?.session.id ?? 0 };
 	}
@@ -265,7 +265,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const { token, id } = await paidPurchase();
 		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
 		expect(await retryPurchase(purchases, unaware(id), token, other)).toBe(token);
-		expect((await findPurchase(purchases, api, token))?.session.status).toBe('active');
+		expect((await continuePurchase(purchases, api, token))?.session.status).toBe('active');
 
 		// A service that does not know `if_status`, and says late that the first session is paid.
 		let isOrdered = false;
@@ -279,7 +279,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			}
 		};
 		expect(await retryPurchase(purchases, simple, token, other)).toBe(token);
-		expect((await findPurchase(purchases, api, token))?.session.status).toBe('active');
+		expect((await continuePurchase(purchases, api, token))?.session.status).toBe('active');
 	});
 
 	it('time that was paid while another order replaced it is shown there, and nothing more is charged', async () => {
@@ -292,7 +292,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const next = await retryPurchase(purchases, cutOff, token, other);
 		expect(next).not.toBe(token);
 		for (const opened of [
-			await findPurchase(purchases, api, next),
+			await continuePurchase(purchases, api, next),
 			await awaitPurchase(purchases, api, next, 0)
 		]) {
 			expect(opened?.session).toMatchObject({ id, status: 'active', password: expect.any(String) });

@@ -3,7 +3,7 @@ import { type RequestEvent, error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { answerJson, answerUnavailable, orUnavailable } from './pages.ts';
-import { findPurchase, retryPurchase } from '#lib/server/portal/ordering.ts';
+import { continuePurchase, retryPurchase } from '#lib/server/portal/ordering.ts';
 import {
 	type PurchasePart,
 	type PurchaseView,
@@ -50,7 +50,7 @@ export async function requirePurchase(event: RequestEvent<{ token: string }>): P
 	const { purchases } = event.locals.app;
 	const holds = event.request.method === 'GET' && event.url.searchParams.has('held');
 	const found = await orUnavailable(
-		findPurchase(purchases, apiClient(event), event.params.token, holds ? HOLD_SECONDS : 0),
+		continuePurchase(purchases, apiClient(event), event.params.token, holds ? HOLD_SECONDS : 0),
 		m.purchase_unreachable()
 	);
 	if (!found) error(404, m.purchase_not_found());

@@ -6,7 +6,7 @@ import { orUnavailable, pagePath, readForm } from '#lib/server/web/portal/pages.
 import { placeOrder } from '#lib/server/web/portal/order.ts';
 import { findCaptiveSession, findRouter, readSplashPage } from '#lib/server/web/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
-import { findPurchase } from '#lib/server/portal/ordering.ts';
+import { continuePurchase } from '#lib/server/portal/ordering.ts';
 
 /** The splash page of a captive session, which can be reloaded, translated and posted to. */
 export const load: PageServerLoad = async (event) => {
@@ -28,7 +28,7 @@ export const actions: Actions = {
 /** A repeated form leads to its purchase. A new order would connect no device, so it is refused. */
 async function goToOrdered(event: RequestEvent): Promise<never> {
 	const { purchase: token } = readPayEntry(await readForm(event.request));
-	const ordered = findPurchase(event.locals.app.purchases, apiClient(event), token);
+	const ordered = continuePurchase(event.locals.app.purchases, apiClient(event), token);
 	if (await orUnavailable(ordered, m.splash_refusal_over())) redirect(303, pagePath('s', token));
 	error(410, m.splash_refusal_unsold());
 }

@@ -1,7 +1,7 @@
 import { loginUser } from '#lib/domain/wifi.ts';
 import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { findPurchase } from '#lib/server/portal/ordering.ts';
+import { continuePurchase } from '#lib/server/portal/ordering.ts';
 import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
 import { ownPath } from '#lib/server/web/portal/pages.ts';
 import { describePurchase } from '#lib/server/web/portal/purchase.ts';
@@ -19,7 +19,7 @@ export const GET: RequestHandler = async (event) => {
 	// A HEAD request must not sign a device in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
-		const found = await findPurchase(app.purchases, apiClient(event), event.params.token);
+		const found = await continuePurchase(app.purchases, apiClient(event), event.params.token);
 		const pass = found && describePurchase(app, found).pass;
 		if (!pass) return goTo(page);
 		const address = await findSignInAddress(event, page, {
