@@ -29,7 +29,7 @@ export async function startOperated(
 	const simulator = await startSimulator(protocol);
 	const fixture = await startFixture({
 		database,
-		env: { ...simulator.environment, PAYMENT_METHODS: facts.method, AIRTILL_DEMO: 'on', ...settings }
+		env: { ...simulator.environment, PAYMENT_METHODS: facts.method, AIRTILL_DEMO: 'routers', ...settings }
 	});
 	if (facts.hasPortal) simulator.portal({ callback_url: await portalAddress(fixture.server, facts.id) });
 	let phones = 0;
