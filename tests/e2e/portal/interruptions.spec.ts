@@ -1,4 +1,4 @@
-import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
+import { expect, freshNumber, grouped, ROUTER, test } from '../support/test.ts';
 import { openSql } from '../../support/database/sql.ts';
 
 const SOON_MS = 500;
@@ -18,7 +18,7 @@ test('Pay without a connection keeps the form, and says that nothing was sent or
 	const said = page.getByRole('alert');
 	await expect(said).toHaveText('Your order has not been sent. You have not been charged.');
 	expect(page.url()).toBe(address);
-	await expect(page.getByLabel('Your mobile-money number')).toHaveValue(phone);
+	await expect(page.getByLabel('Your mobile-money number')).toHaveValue(grouped(phone));
 	await context.setOffline(false);
 	await expect(said).toHaveCount(0);
 	await pay.click();

@@ -149,7 +149,7 @@ test('leads to the router and its price, and asks for no location', async ({ pag
 	});
 	await page.goto(`${portal.url}/r/${ROUTER}`);
 	await expect(page.getByRole('heading', { level: 1 })).toHaveText('Kisementi Corner');
-	await expect(page.getByText('UGX 500 an hour').first()).toBeVisible();
+	await expect(page.getByRole('radio', { name: /^1 hour UGX\s500/ })).toBeVisible();
 	await expect(page.locator('html')).toHaveClass('js enhanced');
 	expect(await page.evaluate(() => (window as unknown as { asked: number }).asked)).toBe(0);
 });

@@ -60,6 +60,9 @@ export function freshNumber(lastDigits = '456'): string {
 	return `0772${String(lastNumber).padStart(3, '0')}${lastDigits}`;
 }
 
+/** The field groups a number while one types: "0772 123456". */
+export const grouped = (phone: string): string => `${phone.slice(0, 4)} ${phone.slice(4)}`;
+
 /** Opens the folded parts of a form: other times, payment methods. */
 export async function unfold(page: Page): Promise<void> {
 	const folds = await page.locator('form details:not([open]) > summary').all();

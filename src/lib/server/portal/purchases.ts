@@ -63,6 +63,10 @@ export interface PurchaseView extends PurchasePart {
 	code: string;
 }
 
+/** A wait ends with the result of the payment only: for a new order it is cut here, to tell that the operator is silent. */
+const UNANSWERED_SECONDS = 6;
+const NEW_ORDER_MS = 15_000;
+
 /** Reads a purchase as soon as its payment leaves `pending`, or after `waitSeconds`. */
 export async function awaitPurchase(
 	purchases: Purchases,
@@ -73,9 +77,6 @@ export async function awaitPurchase(
 	const row = await loadRow(purchases, token);
 	return row && readAfterWait(purchases, api, token, row, waitSeconds);
 }
-
-/** A wait ends with the result of the payment only: it is cut here to tell that the operator is silent. */
-const UNANSWERED_SECONDS = 6;
 
 export async function readAfterWait(
 	purchases: Purchases,
@@ -88,7 +89,8 @@ export async function readAfterWait(
 		const [newest] = await findAddedRows(purchases.database.db, row.id, 1);
 		const latest = (newest && parsePaymentIds(newest).at(-1)) ?? parsePaymentIds(row).at(-1);
 		if (latest === undefined) return readView(purchases, api, token, row);
-		const soon = Math.min(waitSeconds, UNANSWERED_SECONDS);
+		const isNew = purchases.clock.now() - (newest ?? row).created_at < NEW_ORDER_MS;
+		const soon = isNew ? Math.min(waitSeconds, UNANSWERED_SECONDS) : waitSeconds;
 		const { status, operator_request: request } = await api.getPayment(latest, soon);
 		const isAnswered = request !== 'unsent' && request !== 'unanswered';
 		if (status === 'pending' && isAnswered && waitSeconds > soon)
