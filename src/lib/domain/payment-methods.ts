@@ -15,10 +15,6 @@ export const METHOD_NAMES: Readonly<Record<string, string>> = {
 	orange_money: 'Orange Money'
 };
 
-/**
- * Guesses the payment method of a number from its first digits. A guess preselects a choice and routes
- * `mobile_money`, but refuses nothing: numbers move between operators and numbering plans change.
- */
 type GuessedPaymentMethod = (typeof NAMED_METHODS)[number];
 
 /** By country code, the digits that follow it; the longest match wins. All are prefixes of mobile numbers. */
@@ -47,7 +43,11 @@ export const PREFIXES: Readonly<Record<string, Partial<Record<GuessedPaymentMeth
 	'221': { orange_money: '77 78' } // Senegal
 };
 
-/** @param phone E.164 */
+/**
+ * Guesses the payment method of a number from its first digits. A guess preselects a choice and routes
+ * `mobile_money`, but refuses nothing: numbers move between operators and numbering plans change.
+ * @param phone E.164
+ */
 export function guessPaymentMethod(phone: string): GuessedPaymentMethod | null {
 	const methods = PREFIXES[phone.slice(1, 4)];
 	const digits = phone.slice(4);

@@ -37,6 +37,7 @@ import { completeReceipt, settleExpired, settleFailure, settleSuccess } from './
 /**
  * Asks the operator for a payment's status until it is final; callbacks only bring the next read forward.
  * Reads continue after expiry or failure: a payer whose success comes late is owed time or money.
+ * Below it sends payments: `submitPayment`.
  */
 
 /** Watches failed payments this long; those without a final answer for RECONCILE_HOURS. */

@@ -39,10 +39,10 @@ import { type Gateways } from '../gateways/gateways.ts';
  * States:
  *
  *   pending_payment -> activating              a payment succeeded
- *   activating -> active                       the time starts, mostly in the same transaction
+ *   activating -> active                       the time starts; in the same transaction if no gateway must confirm it
  *   activating -> cancelled                    no gateway confirmed it in time; refunded
  *   active -> cancelled                        no gateway learnt of time that started unconfirmed; refunded
- *   pending_payment -> cancelled               DELETE, or not paid in time
+ *   pending_payment -> cancelled               DELETE, not paid in time, or paid and nothing could let in; refunded
  *   cancelled(payment_timeout) -> activating   a success within the grace period
  *   active -> expired                          the clock
  *   active -> ended                            DELETE, its data is used, or its owner ends or refunds it
@@ -82,7 +82,7 @@ export interface Provisioning {
 	scheduleUnconfirmedCheck(trx: Tx, sessionId: number, startsAt: number): Promise<void>;
 }
 
-/** One per session: cancels an unpaid session, expires a paid one. Stored jobs have this kind. */
+/** One per session: cancels an unpaid session, expires a paid one. An older name: stored jobs have it. */
 export const SESSION_END_JOB = 'session.settle';
 
 /** Stores a response in the transaction of its effect. `status` replaces the route's own. */

@@ -30,7 +30,7 @@ export interface OperatorAdapter {
 	 * to the callback address.
 	 */
 	readAmount?(attempt: AttemptReference & { callbackUrl: string }): Promise<StatusOutcome>;
-	/** Parses a callback permissively and never throws. A callback only triggers the status read. */
+	/** Parses a callback permissively and never throws. A callback decides nothing: it triggers the status read, and may add facts. */
 	parseCallback(raw: RawCallback): Promise<CallbackHint>;
 	/** Missing if the operator cannot refund. */
 	refund?(refund: RefundRequest): Promise<SubmitOutcome>;

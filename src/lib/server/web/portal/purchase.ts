@@ -303,8 +303,7 @@ export function sendRetry(event: RequestEvent, token: string, { session }: Purch
 	return retryPurchase(event.locals.app.purchases, apiClient(event), token, form, orderer);
 }
 
-/** The installation pays for an SMS with the code to the number that paid, and for a second if the first may be missing. */
-
+/** SMS with the code: the installation pays for one to the number that paid, and for a second if the first may be missing. */
 type Status = NonNullable<NonNullable<Awaited<ReturnType<typeof findCodeSms>>>['status']>;
 
 /** Describes the SMS of a purchase with a running pass. Returns null if the installation offers none. */
