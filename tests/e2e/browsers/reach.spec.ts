@@ -88,11 +88,3 @@ test.describe('with less motion', () => {
 		}
 	});
 });
-
-test('what moves stops when a person asks for less motion', async ({ page, fixtures }) => {
-	await page.emulateMedia({ reducedMotion: 'no-preference' });
-	await page.goto(fixtures.url + fixtures.purchases.waiting);
-	expect(await moving(page), 'the waiting stripe walks').toBeGreaterThan(0);
-	await page.emulateMedia({ reducedMotion: 'reduce' });
-	await expect.poll(() => moving(page)).toBe(0);
-});

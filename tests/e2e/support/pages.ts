@@ -191,6 +191,7 @@ async function openGateway(page: Page): Promise<void> {
 /** Opens an active customer, and the forms to help. */
 async function openCustomer(page: Page): Promise<void> {
 	await page.locator('.things li:has(.mark.good) a').first().click();
+	await page.waitForURL(/\/customers\/\d+/);
 	await unfold(page);
 	await page.getByRole('button', { name: 'End now' }).waitFor();
 }
