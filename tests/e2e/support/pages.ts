@@ -193,7 +193,7 @@ async function openCustomer(page: Page): Promise<void> {
 	await page.locator('.things li:has(.mark.good) a').first().click();
 	await page.waitForURL(/\/customers\/\d+/);
 	await unfold(page);
-	await page.getByRole('button', { name: 'End now' }).waitFor();
+	await page.getByRole('button', { name: 'Yes, end it' }).waitFor();
 }
 
 /** An owner's phone, and what the owner prints. */
