@@ -30,6 +30,7 @@ export default ts.config(
 			// Paths are made by link(), which keeps the language; the application has no base path.
 			'svelte/no-navigation-without-resolve': 'off',
 			'no-console': ['error', { allow: ['error'] }],
+			'no-duplicate-imports': ['error', { allowSeparateTypeImports: true }],
 			'@typescript-eslint/consistent-type-imports': 'error',
 			'@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }]
 		}

@@ -5,8 +5,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import { setLocaleSource } from '#lib/i18n/current.ts';
 import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
 import { formatMoney } from '#lib/domain/money.ts';
-import { makePhoneHint } from '#lib/domain/phone.ts';
-import { hideMiddle } from '#lib/domain/phone.ts';
+import { makePhoneHint, hideMiddle } from '#lib/domain/phone.ts';
 import { clockText, momentText } from '#lib/format/words.ts';
 
 function inLocale<T>(locale: Locale, work: () => T): T {

@@ -1,7 +1,6 @@
 /** How Airtill calls operators and gateways: which answers it understands, and what it knows of a request without one. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HttpClient, createHttpClient, textOf } from '#lib/server/platform/http-client.ts';

@@ -19,7 +19,7 @@ import {
 	findOpenGrants
 } from './grants.ts';
 import { type Tx } from '../db/database.ts';
-import { type OpenPass, openPass } from '../passes.ts';
+import { type OpenPass, openPass, openPassword, findPassOrThrow, readSpeed, addUsedData } from '../passes.ts';
 import { dataLeft, isPossibleGrowth } from '../../domain/offers.ts';
 import { loginUser } from '../../domain/wifi.ts';
 import { repairIfLost } from '../jobs.ts';
@@ -27,12 +27,7 @@ import { findNewestDevice } from './device-slots.ts';
 import type { Base } from '../base.ts';
 import { findLogin } from '../gateways/captive-sessions.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
-import { openPassword } from '../passes.ts';
-import { findPassOrThrow } from '../passes.ts';
-import { readSpeed } from '../passes.ts';
-import { addUsedData } from '../passes.ts';
-import { startTime } from '../billing/sessions.ts';
-import { endAtDataLimit } from '../billing/sessions.ts';
+import { startTime, endAtDataLimit } from '../billing/sessions.ts';
 
 /** Time starts at the confirmation, so the end is sent this much later. Revoking sets the exact end. */
 export const SLACK_MS = 30_000;

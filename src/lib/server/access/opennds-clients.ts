@@ -19,10 +19,8 @@ import { MINUTE_MS } from '../../domain/time.ts';
 import { passOfUser } from '../../domain/wifi.ts';
 import type { Tx } from '../db/database.ts';
 import { sha256 } from '../platform/secrets.ts';
-import { openPass, passState } from '../passes.ts';
+import { openPass, passState, findPassOrThrow, readSpeed } from '../passes.ts';
 import { findLogin } from '../gateways/captive-sessions.ts';
-import { findPassOrThrow } from '../passes.ts';
-import { readSpeed } from '../passes.ts';
 import { startTime } from '../billing/sessions.ts';
 
 /** GNU wget of earlier scripts repeats a report 20 times, for about seven minutes, if the response is lost. */

@@ -37,27 +37,26 @@ import {
 	SAME_END_MS
 } from './grants.ts';
 import type { BillingServices } from '../billing/payments.ts';
-import type { Provisioning, SessionRow } from '../billing/sessions.ts';
+import {
+	type Provisioning,
+	type SessionRow,
+	startTime,
+	cancelWaiting,
+	findActiveSessions,
+	findSessionOrThrow,
+	endExtraTime,
+	findLaterSessions,
+	cancelUnconfirmed
+} from '../billing/sessions.ts';
 import type { Base } from '../base.ts';
 import type { CaptiveSessions, Moved } from '../gateways/captive-sessions.ts';
 import type { Offers } from '../offers.ts';
 import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
-import { type PassRow } from '../passes.ts';
+import { type PassRow, findPassOrThrow, findPass, setActivationDeadline } from '../passes.ts';
 import type { Database, Queries, Tx, Writer } from '../db/database.ts';
 import type { Fenced } from '../jobs.ts';
-import { findPassOrThrow } from '../passes.ts';
-import { findPass } from '../passes.ts';
-import { setActivationDeadline } from '../passes.ts';
-import { startTime } from '../billing/sessions.ts';
-import { cancelWaiting } from '../billing/sessions.ts';
-import { findActiveSessions } from '../billing/sessions.ts';
-import { findSessionOrThrow } from '../billing/sessions.ts';
-import { endExtraTime } from '../billing/sessions.ts';
-import { findLaterSessions } from '../billing/sessions.ts';
-import { cancelUnconfirmed } from '../billing/sessions.ts';
 import { sumExtraTimeMs } from '../billing/extra-time.ts';
-import { canOperatorRefund } from '../billing/refunds.ts';
-import { refundUnprovisioned } from '../billing/refunds.ts';
+import { canOperatorRefund, refundUnprovisioned } from '../billing/refunds.ts';
 
 /** Refunds a pass that no gateway confirmed in time; its subject is the pass. */
 export const ACTIVATION_JOB = 'access.activating';

@@ -17,14 +17,12 @@ import { noteUnread } from './radius-login.ts';
 import { countData } from './gateway-calls.ts';
 import { SAME_END_MS } from './grants.ts';
 import { passOfUser } from '#lib/domain/wifi.ts';
-import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
+import { nameDevice, normaliseMac, normaliseIp } from '#lib/domain/address.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { passState } from '../passes.ts';
+import { passState, findPassOrThrow } from '../passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
 import { isPossibleGrowth } from '#lib/domain/offers.ts';
 import { z } from 'zod';
-import { normaliseIp } from '#lib/domain/address.ts';
-import { findPassOrThrow } from '../passes.ts';
 
 type TimedReport = AccountingReport & { at: number };
 

@@ -13,12 +13,16 @@ import {
 import { type GatewayKind, splitDataWords, isUnlimited, formatRouterOsRate } from '../gateways/gateway.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
-import { type PassRow, type RunningPass, passState } from '../passes.ts';
+import {
+	type PassRow,
+	type RunningPass,
+	passState,
+	openPassword,
+	readSpeed,
+	findReasonOfEnd
+} from '../passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
 import { dataLeft } from '#lib/domain/offers.ts';
-import { openPassword } from '../passes.ts';
-import { readSpeed } from '../passes.ts';
-import { findReasonOfEnd } from '../passes.ts';
 
 /**
  * Answers FreeRADIUS (rlm_rest, see gateways/freeradius) for one gateway. Each answer holds the time until

@@ -44,20 +44,11 @@ export async function addDemoSales(app: App, buyerAccountId: number, routers: re
 	}
 }
 
-/** mulberry32 */
-function createRandom(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-	};
-}
-
 /** Lists the sales of the last days whose time has ended, oldest first. */
 function listSales({ clock, config }: App, routers: readonly RouterRow[]): Sale[] {
-	const random = createRandom(SEED);
+	let state = SEED;
+	/** A fixed sequence of numbers from 0 to below 1. */
+	const random = () => (state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32) / 2 ** 32;
 	const below = (limit: number) => Math.floor(random() * limit);
 	const pick = <Value>(choices: readonly (readonly [Value, number])[]): Value => {
 		let left = random() * choices.reduce((sum, [, weight]) => sum + weight, 0);

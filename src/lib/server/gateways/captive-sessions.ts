@@ -29,8 +29,7 @@ import * as gatewayStore from './gateways.ts';
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { CaptiveSessionsTable } from '#lib/server/db/schema.ts';
-import { Refused } from '#lib/server/platform/errors.ts';
-import { Unavailable } from '#lib/server/platform/errors.ts';
+import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 interface CaptiveSessionAccess {

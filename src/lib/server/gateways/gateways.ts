@@ -10,8 +10,7 @@ import {
 	type DeviceController
 } from './gateway.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
-import { GATEWAY_KEY_PATTERN, gatewayKey } from '../platform/secrets.ts';
-import { type Secrets, sha256 } from '../platform/secrets.ts';
+import { GATEWAY_KEY_PATTERN, gatewayKey, type Secrets, sha256 } from '../platform/secrets.ts';
 import { coova } from './coova.ts';
 import { hostapd } from './hostapd.ts';
 import { mikrotik } from './mikrotik.ts';

@@ -1,4 +1,4 @@
-import { normaliseMac } from '#lib/domain/address.ts';
+import { normaliseMac, isPublicAddress, normaliseIp } from '#lib/domain/address.ts';
 import {
 	GATEWAY_KINDS,
 	type GatewayCredentials,
@@ -26,7 +26,6 @@ import { type FieldProblem, refuseFields, type Report } from '#lib/server/platfo
 import { withoutNulls } from '#lib/server/db/queries.ts';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { isPublicAddress, normaliseIp } from '#lib/domain/address.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { gatewaySecret } from '../platform/secrets.ts';
 

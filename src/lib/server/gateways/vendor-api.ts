@@ -1,7 +1,6 @@
 import { type GatewayFacts, type GatewayTransport } from './gateway.ts';
 import type { Base } from '../base.ts';
-import { type HttpClient, createHttpClient } from '../platform/http-client.ts';
-import { resolvePublicly } from '../platform/http-client.ts';
+import { type HttpClient, createHttpClient, resolvePublicly } from '../platform/http-client.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
 
 export interface VendorResponse {

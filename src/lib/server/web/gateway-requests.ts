@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { limitAddress } from '#lib/server/api/middleware.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { type RegisteredGateway, findGatewayByKey, recordStatus } from '#lib/server/gateways/gateways.ts';
 import { logSecurity, networkOf } from '#lib/server/http/client-address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import { isProblem } from '#lib/server/platform/errors.ts';
@@ -12,8 +12,6 @@ import {
 	readAuthmonRequest
 } from '#lib/server/gateways/opennds.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findGatewayByKey } from '../gateways/gateways.ts';
-import { recordStatus } from '../gateways/gateways.ts';
 import { fetchGrants } from '../access/opennds-clients.ts';
 
 export type GatewayEvent = RequestEvent<{ gateway: string }>;

@@ -1,9 +1,8 @@
 import { formatDuration } from '#lib/domain/time.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
-import { makePhoneHint } from '#lib/domain/phone.ts';
+import { makePhoneHint, formatMobile, parseMobile } from '#lib/domain/phone.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { formatMoney, toMajor } from '#lib/domain/money.ts';
-import { formatMobile, parseMobile } from '#lib/domain/phone.ts';
 import { money } from '#lib/format/text.ts';
 import { currentLocale } from '#lib/i18n/current.ts';
 import { apart, dateFormat, numberText } from '#lib/i18n/intl.ts';

@@ -22,7 +22,13 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import type { App } from '../../app.ts';
-import type { FoundPurchase, PurchaseFacts } from '../../owner/help.ts';
+import {
+	type FoundPurchase,
+	type PurchaseFacts,
+	movePurchaseDevice,
+	readPurchase,
+	showPurchaseCode
+} from '../../owner/help.ts';
 import { qrSvg } from '../../portal/wifi-qr-svg.ts';
 import { describeState } from '#lib/purchase/state.ts';
 import { methodName, momentText, timeLeftText } from '#lib/format/words.ts';
@@ -31,7 +37,6 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { mayDo } from './roles.ts';
 import { isRefundedByHand, recordRefundForOwner, refundForOwner } from '#lib/server/billing/refunds.ts';
 import { findSignIn } from '../../gateways/gateways.ts';
-import { movePurchaseDevice, readPurchase, showPurchaseCode } from '../../owner/help.ts';
 
 type CaseEvent = RequestEvent<{ session: string }>;
 

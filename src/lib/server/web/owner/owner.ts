@@ -2,14 +2,13 @@ import { error, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { type Author, accountActor } from '../../audit.ts';
-import type { Account } from '../../accounts/accounts.ts';
+import { type Account, findAccount } from '../../accounts/accounts.ts';
 import { attempt, Refused } from '../../platform/errors.ts';
 import { type OwnedRouter, readOwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import { logSecurity } from '#lib/server/http/client-address.ts';
 import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
 import { mayDo, rolesOf, type OwnerRole } from './roles.ts';
-import { findAccount } from '../../accounts/accounts.ts';
 import { findOwnerView } from '../../owner/views.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';

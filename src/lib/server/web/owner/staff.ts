@@ -24,8 +24,7 @@ import { tooManyMails } from '../sign-in/sign-in-limits.ts';
 import { authorOf, type OwnerVisitor } from './owner.ts';
 import { roleWords } from './roles.ts';
 import { listOwnerViews } from '../../owner/views.ts';
-import { mailInvitation } from '../../authentication/links.ts';
-import { forgetUser } from '../../authentication/links.ts';
+import { mailInvitation, forgetUser } from '../../authentication/links.ts';
 import { findMailProblem } from '#lib/server/authentication/sign-in.ts';
 
 const VIEWS_PER_PAGE = 20;

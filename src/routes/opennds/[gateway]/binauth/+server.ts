@@ -8,11 +8,8 @@ import {
 	authenticateGateway,
 	empty
 } from '#lib/server/web/gateway-requests.ts';
-import { recordStatus } from '#lib/server/gateways/gateways.ts';
-import { learnLimits } from '#lib/server/gateways/gateways.ts';
-import { admitClient } from '#lib/server/access/opennds-clients.ts';
-import { confirmClient } from '#lib/server/access/opennds-clients.ts';
-import { endClient } from '#lib/server/access/opennds-clients.ts';
+import { recordStatus, learnLimits } from '#lib/server/gateways/gateways.ts';
+import { admitClient, confirmClient, endClient } from '#lib/server/access/opennds-clients.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
 const TOKEN = /^[0-9a-f]{1,64}$/;

@@ -15,13 +15,13 @@ import { idOf } from '#lib/server/web/page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '#lib/server/web/sign-in/password-links.ts';
 import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import { listKeys } from '#lib/server/developer/api-keys.ts';
-import { findPasswordState } from '#lib/server/authentication/links.ts';
-import { deleteInvitations } from '#lib/server/authentication/links.ts';
-import { removeSecondFactor } from '#lib/server/authentication/links.ts';
-import { forgetUser } from '#lib/server/authentication/links.ts';
-import { startOwnerView } from '#lib/server/owner/views.ts';
-import { findOwnerView } from '#lib/server/owner/views.ts';
-import { stopOwnerViews } from '#lib/server/owner/views.ts';
+import {
+	findPasswordState,
+	deleteInvitations,
+	removeSecondFactor,
+	forgetUser
+} from '#lib/server/authentication/links.ts';
+import { startOwnerView, findOwnerView, stopOwnerViews } from '#lib/server/owner/views.ts';
 
 export const load = adminPage(accountPage);
 

@@ -1,11 +1,10 @@
 import { fail, redirect } from '@sveltejs/kit';
 import { formatMoney } from '#lib/domain/money.ts';
-import { formatMobile } from '#lib/domain/phone.ts';
+import { formatMobile, makePhoneHint } from '#lib/domain/phone.ts';
 import { clockText } from '#lib/format/words.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
-import { makePhoneHint } from '#lib/domain/phone.ts';
 import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
 import type { SignInInstructions } from '#lib/purchase/sign-in.ts';
 import { describeWait, type PurchaseState } from '#lib/purchase/state.ts';
