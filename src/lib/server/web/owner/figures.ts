@@ -298,17 +298,17 @@ const CHART_DAYS = 14;
 /** Reads the figures of today, with links to their payments for people who may see them, and the last days. */
 export async function salesOfToday(app: App, caller: { accountId: number }, maySee: boolean) {
 	const today = findToday(app);
-	const { currency, total } = await sumBreakdown(app, caller, { period: 'daily', from: today, to: today });
+	const from = maySee ? daysBefore(today, CHART_DAYS - 1) : today;
+	const days = await sumBreakdown(app, caller, { period: 'daily', from, to: today });
+	const sums = days.data.at(-1) ?? days.total;
 	const hrefOf = (kind?: Filter['kind']) =>
 		maySee ? moneyHref('daily', today, kind ? { kind } : {}) : undefined;
-	const from = daysBefore(today, CHART_DAYS - 1);
-	const days = maySee ? await sumBreakdown(app, caller, { period: 'daily', from, to: today }) : null;
 	return {
-		any: !isEmpty(total),
-		net: money(total.net, currency),
+		any: !isEmpty(sums),
+		net: money(sums.net, days.currency),
 		href: hrefOf(),
-		lines: figureLines(total, currency, hrefOf),
-		days: days && !isEmpty(days.total) ? barsOf(days) : null
+		lines: figureLines(sums, days.currency, hrefOf),
+		days: maySee && !isEmpty(days.total) ? barsOf(days) : null
 	};
 }
 
