@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ShownBrand } from '#lib/branding/brand.ts';
+import type { ShownBrand } from '#lib/domain/brand.ts';
 import type { KioskScreen } from '#lib/kiosk/idle.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { RedirectedDevice } from '#lib/server/http/client-address.ts';
@@ -40,7 +40,7 @@ declare global {
 			unsentForm?: Promise<UnsentForm | null>;
 			/** The person on the owner pages, once read. */
 			ownerVisitor?: Promise<OwnerVisitor>;
-			/** Style rules of the page's owner (web/brand.ts). */
+			/** Style rules of the page's owner (portal/brand.ts). */
 			accentRules?: string | null;
 			signRules?: string;
 		}

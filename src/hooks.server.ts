@@ -4,7 +4,7 @@ import { createApp, type App } from '#lib/server/app.ts';
 import { loadConfig, loadDatabaseConfig } from '#lib/server/config/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
 import { answerAuthmon, isAuthmon } from '#lib/server/web/gateway-requests.ts';
-import { fillRules } from '#lib/server/web/brand.ts';
+import { fillRules } from '#lib/server/portal/brand.ts';
 import { createApi, type Api } from '#lib/server/api/api.ts';
 import {
 	createAddressReader,
@@ -31,7 +31,7 @@ import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import { inLanguage, isEnglishOnly, meantPath } from '#lib/i18n/path.ts';
-import { configureLocale } from '#lib/server/web/language.ts';
+import { configureLocale } from '#lib/i18n/request-language.ts';
 
 let app: App;
 let api: Api;

@@ -13,7 +13,7 @@ import {
 	TileType,
 	zxyToTileId
 } from 'pmtiles';
-import { readArchive } from '#lib/server/map/basemap.ts';
+import { readArchive } from '#lib/server/basemap.ts';
 import { messageOf, refuse, Refused } from '#lib/server/platform/errors.ts';
 import { defineCommand } from './command.ts';
 import { print, refuseUsage } from './terminal.ts';

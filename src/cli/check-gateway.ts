@@ -4,7 +4,7 @@ import { type Finding, fail, ok, checkGateway, warn } from '#lib/server/checks.t
 import { type RegisteredGateway, findClaims, findGatewayByName } from '#lib/server/gateways/gateways.ts';
 import { type RouterRow, offlineReason, opensAt } from '#lib/server/routers/routers.ts';
 import { findRouter } from './services.ts';
-import { countPendingGrants } from '#lib/server/access/grants.ts';
+import { countPending } from '#lib/server/access/admissions.ts';
 import { readGatewayStatus } from '#lib/server/gateway-setup.ts';
 
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
@@ -31,6 +31,7 @@ const MODE_TEXT = {
 	radius: 'it asks a RADIUS server, which asks Airtill',
 	push: 'Airtill connects and disconnects its devices',
 	poll: 'it fetches the list of devices from Airtill',
+	fetch: 'it fetches a script from Airtill, and reports who is online',
 	external: 'another system connects its devices'
 } as const;
 
@@ -121,14 +122,16 @@ async function* radiusEndpoint({ config }: App, { key, credentials: { token = ''
 	}
 }
 
-async function* waiting({ database }: App, { id }: RegisteredGateway): AsyncGenerator<Finding> {
-	const { granting, revoking, failed, lastError } = await countPendingGrants(database.db, id);
-	if (granting + revoking + failed === 0) {
+async function* waiting({ database, clock }: App, { id }: RegisteredGateway): AsyncGenerator<Finding> {
+	const { connecting, disconnecting, problem } = await countPending(database.db, id, clock.now());
+	if (connecting + disconnecting === 0) {
 		yield ok('devices', 'none waits to be connected or disconnected');
 		return;
 	}
-	const what = `${granting} wait to be connected, ${revoking} to be disconnected, ${failed} could not be disconnected`;
-	const why = lastError === null ? what : `${what}; last: ${lastError.replace(/\.$/, '')}`;
-	if (lastError === null && failed === 0) yield ok('devices', what);
-	else yield fail('devices', why, 'buyers who are not connected within ten minutes are refunded');
+	const what = `${connecting} wait to be connected, ${disconnecting} to be disconnected`;
+	if (problem === null) yield ok('devices', what);
+	else {
+		const why = `${what}; last: ${problem.replace(/\.$/, '')}`;
+		yield fail('devices', why, 'buyers who are not connected within ten minutes are refunded');
+	}
 }

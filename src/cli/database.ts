@@ -5,12 +5,13 @@ import { BACKUP_ACTION } from '#lib/server/checks.ts';
 import type { DatabaseConfig } from '#lib/server/config/config.ts';
 import { backUp, restore } from '#lib/server/db/backup.ts';
 import { copySqlite } from '#lib/server/db/copy-sqlite.ts';
+import { addCity, listCities, urlOfCity } from '#lib/server/db/cities.ts';
 import { connectDatabase, type Database } from '#lib/server/db/database.ts';
 import { pendingMigrations } from '#lib/server/db/migrate.ts';
 import { systemClock } from '#lib/server/platform/clock.ts';
 import { defineCommand } from './command.ts';
 import { COMMAND_LINE, databaseName } from './services.ts';
-import { print } from './terminal.ts';
+import { print, refuseUsage, tableLine } from './terminal.ts';
 import { refuse } from '#lib/server/platform/errors.ts';
 
 const MIB_BYTES = 1024 ** 2;
@@ -92,6 +93,37 @@ export const databaseCommands = [
 			await record(config, 'database.copy', { rows });
 			const database = databaseName(config);
 			console.error(`${database} has the ${rows} rows of ${file}. Run "doctor", then start Airtill on it.`);
+		}
+	}),
+	defineCommand({
+		name: 'city add',
+		args: ['NAME'],
+		summary: 'Add a city: a schema with all tables, for processes of its own.',
+		help: 'Makes the schema NAME in the PostgreSQL database of DATABASE_URL. The ids of a city begin with its number, so that no other has them. Its processes name the schema at the end of their DATABASE_URL, as printed (guide: scaling).',
+		options: {
+			number: { value: 'N', help: 'the next one by default; for cities of several servers, another for each' }
+		},
+		async run({ args: [name], values: { number }, databaseConfig: read }) {
+			if (number !== undefined && !/^\d{1,5}$/.test(number)) throw refuseUsage('--number is a number.');
+			const config = read();
+			const city = await addCity(config.databaseUrl, name, number === undefined ? undefined : Number(number));
+			const databaseUrl = urlOfCity(config.databaseUrl, city);
+			await record({ ...config, databaseUrl }, 'city.add', { ...city });
+			await print(new URL(databaseUrl).search);
+			console.error(
+				`City ${city.number}, ${name}, is added. In its DATABASE_URL, put the line above in place of everything from the ? on.`
+			);
+		}
+	}),
+	defineCommand({
+		name: 'city list',
+		summary: 'List the cities of the database, with their numbers.',
+		help: 'Lists the schemas of Airtill in the PostgreSQL database of DATABASE_URL. Number 0 was not made by "city add".',
+		async run({ databaseConfig: read }) {
+			const cities = await listCities(read().databaseUrl);
+			const line = tableLine(6);
+			await print(line('number', 'name'));
+			for (const { number, name } of cities) await print(line(String(number), name));
 		}
 	})
 ];

@@ -19,7 +19,7 @@ import { type Database, openDatabase } from '#lib/server/db/database.ts';
 import { inspectDatabase, type Inspection } from '#lib/server/db/inspect.ts';
 import { PORTAL_KEY, isDerivedFrom } from '#lib/server/developer/api-keys.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
-import { readArchive } from '#lib/server/map/basemap.ts';
+import { readArchive } from '#lib/server/basemap.ts';
 import { readablePasswords } from '#lib/server/passes.ts';
 import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import { messageOf, Refused } from '#lib/server/platform/errors.ts';

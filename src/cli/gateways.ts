@@ -1,6 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
+import type { App } from '#lib/server/app.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import {
 	type ConfigPart,
@@ -23,14 +24,19 @@ import { findRouter, knownGateway, ownRouter } from './services.ts';
 import { plain, print, readOneLine, report, REPORT_HELP, tableLine, refuseUsage } from './terminal.ts';
 import { isGatewayVerified } from '#lib/server/routers/routers.ts';
 import { removeGateway } from '#lib/server/access/access.ts';
-import { addGateway, changeGateway, renderGatewayConfig } from '#lib/server/gateway-setup.ts';
+import {
+	addGateway,
+	changeGateway,
+	makeTerminalLine,
+	renderGatewayConfig
+} from '#lib/server/gateway-setup.ts';
 import { refuse } from '#lib/server/platform/errors.ts';
 
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 const SETTING_OPTIONS = {
 	'login-host': {
 		value: 'HOST',
-		help: 'host or host:port of its sign-in page; repeat for up to five. Devices are sent to no other host. Not for unifi and hostapd',
+		help: 'host or host:port of its sign-in page; repeat for up to five. Devices are sent to no other host. Not for unifi and hostapd; mikrotik-fetch reports it',
 		isList: true
 	},
 	level: {
@@ -132,6 +138,7 @@ const registerCommands = [
 				kind
 			});
 			await print(gatewayText(gateway, app.config, SECRET_NAMES));
+			if (kind === 'mikrotik-fetch') await printLine(app, gateway);
 			if (kind === 'mikrotik' && gateway.settings.control !== 'rest') {
 				console.error(
 					`RouterOS 7 needs no RADIUS server: "gateways set ${name} --control rest --api URL --api-user NAME ` +
@@ -185,7 +192,9 @@ const registerCommands = [
 			'secret-file': { value: 'FILE', help: 'use this secret' },
 			'radius-secret': { help: 'new RADIUS secret, shown once' },
 			'radius-secret-file': { value: 'FILE', help: 'use this RADIUS secret' },
-			token: { help: 'new token for the RADIUS server or the openNDS script, shown once' },
+			token: {
+				help: 'new token for the RADIUS server or the openNDS script, shown once; mikrotik-fetch: a new line for its terminal'
+			},
 			'api-key-file': { value: 'FILE', help: 'new API key or password' },
 			'api-user': { value: 'NAME', help: 'mikrotik: another user of the REST API' }
 		},
@@ -206,7 +215,10 @@ const registerCommands = [
 				);
 			}
 			const app = await open();
-			const gateway = await rotateGateway(app.gateways, (await knownGateway(app, name)).id, rotation);
+			const known = await knownGateway(app, name);
+			const isLine = known.kind === 'mikrotik-fetch' && values.token;
+			if (isLine) return printLine(app, known);
+			const gateway = await rotateGateway(app.gateways, known.id, rotation);
 			const shown = SECRET_NAMES.filter((which) => rotation[which] !== null);
 			await print(gatewayText(gateway, app.config, shown));
 			if (!(await isGatewayVerified(app.routers, gateway))) {
@@ -426,12 +438,20 @@ function dhcpLines(api: string, kind: GatewayKind): string[] {
 const SECRET_NAMES = ['secret', 'radiusSecret', 'token'] as const;
 type SecretName = (typeof SECRET_NAMES)[number];
 
+/** Airtill keeps only the hash of its key. */
+async function printLine(app: App, gateway: RegisteredGateway): Promise<void> {
+	const { line, removal } = await makeTerminalLine(app.gatewaySetup, gateway, app.config.origin);
+	await print(`Paste this line in its terminal. It contains a new key, and is shown once:\n${line}\n`);
+	await print(`This one removes everything again:\n${removal}`);
+}
+
 function secretLines({ kind, secret, credentials }: RegisteredGateway, which: readonly SecretName[]) {
 	const secrets = {
 		secret: [`Secret (${findAdapter(kind).secretName ?? ''})`, secret],
 		radiusSecret: ['RADIUS secret', credentials.radiusSecret],
 		token: [kind === 'opennds' ? 'Token of its script' : 'Token of the RADIUS server', credentials.token]
 	} as const;
+	if (kind === 'mikrotik-fetch') return [];
 	return which.flatMap((name) => {
 		const [title, value] = secrets[name];
 		return value ? ['', `${title}, shown once; "gateways config" includes it:`, value] : [];

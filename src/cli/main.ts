@@ -10,7 +10,7 @@ import { doctor } from './doctor.ts';
 import { gatewayCommands } from './gateways.ts';
 import { exportPersonalData } from './personal-data.ts';
 import { routerCommands } from './routers.ts';
-import { checkStatementFile } from './statements.ts';
+import { checkStatementFile, checkTheBooks, verifyStatementFile } from './statements.ts';
 import { isExpected, isOutputClosed, plain, print } from './terminal.ts';
 
 const listSettings = defineCommand({
@@ -25,6 +25,8 @@ const COMMANDS: readonly Command[] = [
 	...accountCommands,
 	...gatewayCommands,
 	checkStatementFile,
+	verifyStatementFile,
+	checkTheBooks,
 	exportPersonalData,
 	extractBasemap,
 	listSettings,

@@ -1,3 +1,4 @@
+import { parseId } from '#lib/domain/text.ts';
 import {
 	type Account,
 	hasRole,
@@ -10,6 +11,7 @@ import { demoAccounts } from '#lib/server/demo/accounts.ts';
 import { type RegisteredGateway, findGatewayByName } from '#lib/server/gateways/gateways.ts';
 import { messageOf, refuse } from '#lib/server/platform/errors.ts';
 import { findById } from '#lib/server/db/queries.ts';
+import { schemaOfUrl } from '#lib/server/db/postgres.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import type { RouterRow } from '#lib/server/routers/routers.ts';
 import { isExpected, refuseUsage } from './terminal.ts';
@@ -36,7 +38,8 @@ export function databaseName({ databaseUrl }: DatabaseConfig): string {
 	if (databaseUrl.startsWith('file:')) return databaseUrl;
 	if (!URL.canParse(databaseUrl)) return 'PostgreSQL';
 	const { protocol, host, pathname } = new URL(databaseUrl);
-	return `${protocol}//${host}${pathname}`;
+	const schema = schemaOfUrl(databaseUrl);
+	return `${protocol}//${host}${pathname}${schema ? ` (${schema})` : ''}`;
 }
 
 export const findRouter = (app: App, id: number): Promise<RouterRow | undefined> =>
@@ -51,9 +54,10 @@ export function localService(app: App): App {
 
 /** @param name the argument or option that holds the id. @throws Refused */
 export async function ownRouter(app: App, text: string, name = 'ID'): Promise<RouterRow> {
-	if (!/^\d{1,15}$/.test(text)) throw refuseUsage(`${name} is the id of a router; see /admin/routers.`);
+	const id = parseId(text);
+	if (id === null) throw refuseUsage(`${name} is the id of a router; see /admin/routers.`);
 	localService(app);
-	const router = await findRouter(app, Number(text));
+	const router = await findRouter(app, id);
 	if (!router) throw refuse(`${name}: there is no router ${text}; see /admin/routers.`);
 	return router;
 }

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/database/postgres.ts';
 import { startServer } from '../support/server/server.ts';
 import { openSql } from '../support/database/sql.ts';
-import { createBuyers } from './support/buyers.ts';
+import { createBuyers, DEVICES } from './support/buyers.ts';
 import { figure, median, writeJson } from './support/figures.ts';
 import { fill, placesOf } from './support/fill.ts';
 import { cpuOf, cpuOfPostgres } from './processes.ts';
@@ -78,7 +78,10 @@ try {
 	};
 
 	/** Includes the jobs that the calls leave. */
-	async function measure(call: (number: number, caller: number) => Promise<unknown>): Promise<Cost> {
+	async function measure(
+		call: (number: number, caller: number) => Promise<unknown>,
+		callers = CALLERS
+	): Promise<Cost> {
 		const cost: Cost = { server: [], database: [], stored: [] };
 		let number = 0;
 		for (let round = -1; round < Number(values.rounds); round += 1) {
@@ -88,7 +91,7 @@ try {
 			const caller = async (_: unknown, index: number) => {
 				for (; performance.now() < until; calls += 1) await call((number += 1), index);
 			};
-			await Promise.all(Array.from({ length: CALLERS }, caller));
+			await Promise.all(Array.from({ length: callers }, caller));
 			await settled();
 			if (round < 0) continue;
 			cost.server.push(((cpuOf(server.pid) - before[0]) / calls) * MEGA);
@@ -109,7 +112,7 @@ try {
 		[
 			'RADIUS report',
 			radiusReportsPerPurchase,
-			await measure((number, caller) => buyers.radiusReport(caller, number))
+			await measure((number, caller) => buyers.radiusReport(caller, number), DEVICES)
 		]
 	];
 	await buyers.register(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);

@@ -39,7 +39,7 @@ const OPERATIONS: Readonly<Record<string, (buyers: Buyers, number: number) => Pr
 	session: (buyers) => buyers.session(),
 	'order to password': (buyers) => buyers.buy(),
 	'RADIUS login': (buyers) => buyers.radiusLogin(0),
-	'RADIUS report': (buyers, number) => buyers.radiusReport(0, number)
+	'RADIUS report': (buyers, number) => buyers.radiusReport(0, number, 'start')
 };
 
 const postgres = values.database === 'postgres' ? await startPostgres() : null;

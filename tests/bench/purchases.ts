@@ -4,14 +4,21 @@
  * PostgreSQL. The sandbox operator says yes at once and runs in the same process.
  *
  * Options: --rounds N, --seconds N, --buyers N (at a time), --only sqlite|postgres, --json FILE. Run `npm run build` first.
+ *
+ * With --database postgres --processes 1,2,4: what so many processes on one PostgreSQL sell, in turns, after a warm-up of
+ * --warm-up SECONDS (20) each, with the rollbacks and the statements of a purchase (without begin and commit). The last line
+ * is the figures as JSON.
  */
 import { availableParallelism } from 'node:os';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startPostgres, type TestPostgres } from '../support/database/postgres.ts';
-import { startServer } from '../support/server/server.ts';
-import { createBuyers, type Buyers } from './support/buyers.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
+import { createBuyer, createBuyers, type Buyers } from './support/buyers.ts';
 import { figure, median, spread, writeJson } from './support/figures.ts';
 import { placesOf } from './support/fill.ts';
+import { demoKey } from './support/server.ts';
 import { cpuOf, postgresCommits, query, sqliteCommits } from './processes.ts';
 
 const GOALS = { purchases: 0.25, processes: 1.7 };
@@ -23,6 +30,9 @@ const { values } = parseArgs({
 		seconds: { type: 'string', default: '4' },
 		buyers: { type: 'string', default: '16' },
 		only: { type: 'string' },
+		database: { type: 'string', default: 'postgres' },
+		processes: { type: 'string' },
+		'warm-up': { type: 'string', default: '20' },
 		json: { type: 'string' }
 	}
 });
@@ -31,24 +41,123 @@ const atATime = Number(values.buyers);
 const rounds = Array.from({ length: Number(values.rounds) }, (_, round) => round);
 const results: Record<string, object> = {};
 
+const counts = values.processes?.split(',').map(Number) ?? [];
+if (counts.length > 0 && values.database !== 'postgres') throw new Error('Several processes need PostgreSQL');
+
 const postgres = values.only === 'sqlite' ? null : await startPostgres();
 try {
-	if (values.only !== 'postgres') await purchases('sqlite', null);
-	if (postgres) {
-		await purchases('postgres', postgres);
-		await processes(postgres);
-	}
+	if (postgres && counts.length > 0) await scale(postgres, counts);
+	else await compareEngines();
 	writeJson(values.json, { cores: availableParallelism(), buyers: atATime, ...results });
+	if (counts.length > 0) console.log(JSON.stringify(results));
 } finally {
 	await postgres?.stop();
 }
 
+async function compareEngines(): Promise<void> {
+	if (values.only !== 'postgres') await purchases('sqlite', null);
+	if (!postgres) return;
+	await purchases('postgres', postgres);
+	await processes(postgres);
+}
+
+/** So many processes on one PostgreSQL, with a database of their own. They stand still while others have their turn. */
+async function startGroup(on: TestPostgres, count: number) {
+	const database = await on.createDatabase();
+	await query(database, 'create extension pg_stat_statements');
+	const servers: TestServer[] = [];
+	for (let number = 0; number < count; number += 1)
+		servers.push(await startServer({ database, env: SECRET }));
+	// Only the first process prints the key.
+	const key = await demoKey(servers[0] as TestServer);
+	const buyers = servers.map(({ url }) => createBuyer(url, key));
+	const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+		for (const { pid } of servers) process.kill(pid, name);
+	};
+	const cpu = () => servers.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
+	const readCounters = async () => {
+		// PostgreSQL publishes its counters once a second, and jobs of the last purchases still run.
+		await sleep(2_000);
+		const [row] = await query(
+			database,
+			`select xact_rollback as rollbacks,
+				(select sum(calls) from pg_stat_statements where dbid = datid) as statements
+			from pg_stat_database where datname = current_database()`
+		);
+		return { rollbacks: Number(row?.['rollbacks']), statements: Number(row?.['statements']) };
+	};
+	return {
+		count,
+		async sell(forSeconds: number) {
+			signal('SIGCONT');
+			const [before, cpuBefore] = [await readCounters(), cpu()];
+			let sold = 0;
+			const perSecond = await rateOf(async (caller) => {
+				await buyers[caller % count]?.buy();
+				sold += 1;
+			}, forSeconds);
+			const [after, cpuAfter] = [await readCounters(), cpu()];
+			signal('SIGSTOP');
+			return {
+				perSecond,
+				rollbacks: (after.rollbacks - before.rollbacks) / sold,
+				statements: (after.statements - before.statements) / sold,
+				cpuMs: ((cpuAfter - cpuBefore) * 1000) / sold
+			};
+		},
+		async stop() {
+			signal('SIGCONT');
+			await Promise.all(servers.map((server) => server.stop()));
+		}
+	};
+}
+
+async function scale(on: TestPostgres, processCounts: readonly number[]): Promise<void> {
+	await query(on.url, "alter system set shared_preload_libraries = 'pg_stat_statements'");
+	await on.restart();
+	await query(on.url, 'alter system set pg_stat_statements.track_utility = off');
+	await query(on.url, 'select pg_reload_conf()');
+	const groups = [];
+	try {
+		for (const count of processCounts) {
+			const group = await startGroup(on, count);
+			groups.push(group);
+			await group.sell(Number(values['warm-up']));
+		}
+		const turns = groups.map((group) => ({ group, sold: [] as Awaited<ReturnType<typeof group.sell>>[] }));
+		for (let round = 0; round < rounds.length; round += 1) {
+			for (const { group, sold } of turns) sold.push(await group.sell(seconds));
+		}
+		console.log(
+			`${availableParallelism()} cores, shared with PostgreSQL and this program; ${atATime} buyers`
+		);
+		const figures = turns.map(({ group, sold }) => {
+			const of = (name: 'perSecond' | 'rollbacks' | 'statements' | 'cpuMs') => sold.map((one) => one[name]);
+			console.log(
+				`${group.count} processes: ${spread(of('perSecond'), 'purchases/s', 1)}, ` +
+					`${spread(of('rollbacks'), 'rollbacks', 3)}, ${spread(of('statements'), 'statements', 1)} and ` +
+					`${spread(of('cpuMs'), 'ms of the processes', 1)} a purchase`
+			);
+			const [perSecond, rollbacks, statements] = [of('perSecond'), of('rollbacks'), of('statements')].map(
+				median
+			);
+			return [group.count, { perSecond, rollbacks, statements }] as const;
+		});
+		results['processes'] = Object.fromEntries(figures);
+	} finally {
+		await Promise.all(groups.map((group) => group.stop()));
+	}
+}
+
 /** Calls per second while `atATime` callers each make one call after the other. */
-async function rateOf(call: (caller: number) => Promise<unknown>): Promise<number> {
+async function rateOf(
+	call: (caller: number) => Promise<unknown>,
+	forSeconds: number = seconds
+): Promise<number> {
 	const started = performance.now();
 	let calls = 0;
 	const caller = async (_: unknown, index: number) => {
-		while (performance.now() - started < seconds * 1000) {
+		while (performance.now() - started < forSeconds * 1000) {
 			await call(index);
 			calls += 1;
 		}

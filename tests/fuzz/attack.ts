@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { numberEnding } from '../support/api/api.ts';
 import { assertContract, type ReceivedResponse } from '../support/api/contract-assertions.ts';
 import type { Fixture } from '../support/server/fixture.ts';
+import { makeVouchers } from '../support/pages/vouchers.ts';
 import type { WildRequest } from './requests.ts';
 import type { Placeholder } from './values.ts';
 
@@ -25,6 +26,7 @@ const SILENT = '003';
 /** Ids that a placeholder stands for are drawn from the newest ones. */
 const POOL_SIZE = 20;
 const OWN_ROUTERS = 5;
+const VOUCHERS = 100;
 
 export async function startAttack({ server, sql, other, newKey }: Fixture): Promise<Attack> {
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -39,6 +41,9 @@ export async function startAttack({ server, sql, other, newKey }: Fixture): Prom
 	amounts.set(first.id, first.amount);
 	const ownSessions = [first.id];
 	const ownPayments = [(await owner.api.pay(first)).id];
+	const batch = await makeVouchers(owner.api, OWN_ROUTERS, VOUCHERS);
+	/** An active offer of each router of the caller. */
+	const offers = new Map<number, number>();
 	const tally = new Map<string, number>();
 	let sent = 0;
 	let before = await digest();
@@ -57,6 +62,8 @@ export async function startAttack({ server, sql, other, newKey }: Fixture): Prom
 				group by status, events
 			union all select 'events', count(*), max(created_at) from events where type = 'session.created'
 			union all select 'deliveries', count(*), max(id) from webhook_deliveries where type = 'session.created'
+			union all select 'vouchers ' || status, count(*), max(id) from vouchers group by status
+			union all select 'batches', count(*), max(id) from voucher_batches
 			union all select 'purchases', count(*), max(updated_at) from purchases
 			union all select 'accounts ' || role || ' ' || plan || ' ' || status, count(*), max(id) from accounts
 				group by role, plan, status
@@ -72,6 +79,9 @@ export async function startAttack({ server, sql, other, newKey }: Fixture): Prom
 		foreignSession: () => String(foreign.id),
 		ownPayment: () => String(pick(ownPayments)),
 		foreignPayment: () => String(foreignPayment.id),
+		ownOffer: () => String(offers.get(1 + (sent % OWN_ROUTERS)) ?? 1),
+		ownBatch: () => String(batch.id),
+		ownVoucher: () => `"${batch.codes[sent % VOUCHERS]?.code}"`,
 		ownRouter: () => String(1 + (sent % OWN_ROUTERS)),
 		foreignRouter: () => String(OWN_ROUTERS + 1 + (sent % 15)),
 		mobile: () => `"+25677${String(sent % 10_000).padStart(4, '0')}${SILENT}"`,
@@ -99,6 +109,11 @@ export async function startAttack({ server, sql, other, newKey }: Fixture): Prom
 			const after = await digest();
 			if (answer.status >= 400) expect(after, `${answer.method} ${answer.path} was refused`).toBe(before);
 			before = after;
+			if (wild.operationId === 'setRouterOffers' && answer.status === 200) {
+				const { data } = answer.body as { data: { id: number; active: boolean }[] };
+				const router = Number(/routers\/(\d+)\//.exec(answer.path)?.[1]);
+				offers.set(router, data.find(({ active }) => active)?.id ?? 1);
+			}
 			if (answer.status !== 201) return;
 			const { id, amount } = Object(answer.body) as { id: number; amount: number };
 			if (wild.operationId === 'createSession') {

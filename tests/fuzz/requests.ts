@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { z } from 'zod';
 import { ROUTES, type TestRoute } from '../support/api/routes.ts';
 import { FIELDS, nastyJson, nastyText, PARAMETERS, percentEncoded, placeholder, weighted } from './values.ts';
 
@@ -20,10 +21,12 @@ export interface WildRequest {
 const keysOf = (schema: unknown): string[] =>
 	typeof schema === 'object' && schema !== null && 'shape' in schema ? Object.keys(Object(schema.shape)) : [];
 
-/** Fields that most requests leave out. */
+/** Fields that most requests leave out, where their route does not need them. */
 const OPTIONAL: ReadonlySet<string> = new Set(
-	'extends_session_id offer_id version max_duration reason'.split(' ')
+	'extends_session_id offer_id router_id version max_duration reason seller commission_percent'.split(' ')
 );
+const isOptional = (schema: unknown, name: string): boolean =>
+	OPTIONAL.has(name) && (Object(schema) as z.ZodObject).shape[name]?.safeParse(undefined).success === true;
 
 /** The body of a route: mostly its own fields with good values, some wrong, missing, strange or too many. */
 function bodyOf(route: TestRoute): fc.Arbitrary<string | null> {
@@ -31,7 +34,7 @@ function bodyOf(route: TestRoute): fc.Arbitrary<string | null> {
 	const field = (name: string) => {
 		const good = FIELDS[name];
 		if (!good) throw new Error(`tests/fuzz/requests.ts knows no values for the field ${name}`);
-		return weighted([30, good], [2, nastyJson], [OPTIONAL.has(name) ? 120 : 1, fc.constant(null)]);
+		return weighted([30, good], [2, nastyJson], [isOptional(route.body, name) ? 120 : 1, fc.constant(null)]);
 	};
 	const object = fc
 		.tuple(
@@ -94,7 +97,9 @@ function pathOf(route: TestRoute): fc.Arbitrary<string> {
 		? placeholder('ownPayment', 'foreignPayment')
 		: route.path.startsWith('/sessions')
 			? placeholder('ownSession', 'foreignSession')
-			: placeholder('ownRouter', 'foreignRouter');
+			: route.path.startsWith('/owner/voucher-batches')
+				? placeholder('ownBatch')
+				: placeholder('ownRouter', 'foreignRouter');
 	const id = weighted(
 		[8, good],
 		[1, fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String)],

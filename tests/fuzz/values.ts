@@ -2,8 +2,12 @@ import fc from 'fast-check';
 
 /** Parts of wild requests: good values of every field and parameter, and bad ones for any. */
 
-/** A session, payment or router of the caller, of somebody else, or a value without one. */
-export type Placeholder = `${'own' | 'foreign'}${'Session' | 'Payment' | 'Router'}` | 'mobile' | 'amount';
+/** A session, payment, router or something else of the caller, of somebody else, or a value without one. */
+export type Placeholder =
+	| `${'own' | 'foreign'}${'Session' | 'Payment' | 'Router'}`
+	| `own${'Offer' | 'Batch' | 'Voucher'}`
+	| 'mobile'
+	| 'amount';
 
 /** One of several, each as often as the number before it says. */
 export const weighted = <T extends unknown[]>(
@@ -78,7 +82,7 @@ export const FIELDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 	amount: weighted([3, placeholder('amount')], [1, fc.constant('500')]),
 	session_id: placeholder('ownSession', 'foreignSession'),
 	extends_session_id: placeholder('ownSession', 'foreignSession'),
-	offer_id: json(1, 2, 3),
+	offer_id: weighted([1, json(1, 2, 3)], [1, placeholder('ownOffer')]),
 	hourly: json(true, true, true, false),
 	version: json(0, 1),
 	max_duration: json('6h', '1d', '30d'),
@@ -91,6 +95,10 @@ export const FIELDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 		[{ name: 'Night', duration: '2h', price: 100, from: '22:00', until: '06:00', active: false }]
 	),
 	price: json(1, 500, 700, 1_000_000),
+	code: weighted([3, placeholder('ownVoucher')], [1, json('K7MQ-29XT-4HWB', 'k7mq29xt4hwb', 'K7MQ-29XT')]),
+	count: json(1, 2, 40),
+	seller: json('Corner shop', 'x'.repeat(60)),
+	commission_percent: json(0, 12.5, 50),
 	url: json(
 		...[
 			'https://hooks.example.com/a',

@@ -1,7 +1,10 @@
 /** The files in `deploy/`: systemd accepts the unit, and the real nginx in front of the built server serves buyers. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { type IncomingMessage, createServer, get as askPlain } from 'node:http';
 import { get } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,9 +40,12 @@ afterAll(async () => {
 describe('nginx', () => {
 	let nginx: ChildProcess;
 	let plain = '';
+	const city = createServer((_request, response) => response.end('kampala'));
 	let errors = '';
 
 	beforeAll(async () => {
+		city.listen(0, '127.0.0.1');
+		await once(city, 'listening');
 		const port = await freePort();
 		plain = `http://127.0.0.1:${port}`;
 		const { cert, key } = selfSigned('wifi.test');
@@ -49,6 +55,10 @@ describe('nginx', () => {
 		const site = filledIn('nginx.conf', {
 			'/etc/letsencrypt/live/wifi.example.org/': `${folder}/`,
 			'https://wifi.example.org': origin,
+			'# kampala.example.org': 'kampala.test',
+			'https://kampala.example.org': 'https://kampala.test',
+			'# upstream': 'upstream',
+			'127.0.0.1:3001': `127.0.0.1:${(city.address() as AddressInfo).port}`,
 			'wifi.example.org': hostname,
 			'127.0.0.1:3000': new URL(server.url).host,
 			':80;': `:${port};`,
@@ -76,7 +86,10 @@ describe('nginx', () => {
 		);
 		expect(errors).toBe('');
 	});
-	afterAll(() => nginx.kill());
+	afterAll(() => {
+		nginx.kill();
+		city.close();
+	});
 
 	const status = async (url: string, init: RequestInit = {}) =>
 		(await fetch(plain + url, { redirect: 'manual', ...init })).status;
@@ -109,6 +122,15 @@ describe('nginx', () => {
 			request.on('error', reject);
 		});
 		expect(status).toBe(401);
+	});
+
+	it('sends the host of a city to its own process', async () => {
+		const ask = (url: string) =>
+			new Promise<IncomingMessage>((resolve, reject) => {
+				askPlain(plain + url, { headers: { host: 'kampala.test' } }, resolve).on('error', reject);
+			});
+		expect(String(await (await ask('/')).setEncoding('utf8').toArray())).toBe('kampala');
+		expect((await ask('/owner')).resume().headers.location).toBe('https://kampala.test/owner');
 	});
 
 	it('writes no address of a purchase into its log, not even while Airtill is down', async () => {

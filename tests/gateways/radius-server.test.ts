@@ -1,5 +1,6 @@
 /** Between FreeRADIUS and Airtill: signatures, tokens, accounting, outages and crowds. */
 import { describe, expect, it } from 'vitest';
+import { cpuOf } from '../bench/processes.ts';
 import { isAll } from '../support/all.ts';
 import { printedConfig } from '../support/gateways/gateways.ts';
 import { radclient, startFreeRadius } from '../support/lab/freeradius.ts';
@@ -164,7 +165,8 @@ it('passwords are checked fast enough for a crowd', async () => {
 		'NAS-Identifier': 'stand-in'
 	};
 	const LOGINS = isAll ? 600 : 200;
-	const began = performance.now();
+	const { pid } = fixture().server;
+	const before = cpuOf(pid);
 	const { text } = await radclient(at('hotspot'), 'auth', login, [
 		'-q',
 		'-s',
@@ -173,10 +175,11 @@ it('passwords are checked fast enough for a crowd', async () => {
 		'-p',
 		'32'
 	]);
-	const seconds = (performance.now() - began) / 1000;
+	// Of the server's processor: other programs may keep it waiting.
+	const seconds = cpuOf(pid) - before;
 	const accepted = Number(/Accepted\s*:\s*(\d+)/.exec(text)?.[1]);
-	console.log(`PAP: ${Math.round(accepted / seconds)} logins per second, 32 at a time`);
+	console.log(`PAP: ${Math.round(accepted / seconds)} logins per second of the processor, 32 at a time`);
 	expect(accepted, text.slice(-2_000)).toBe(LOGINS);
 	// A venue whose devices all come back at once.
-	expect(accepted / seconds).toBeGreaterThan(20);
+	expect(accepted / seconds).toBeGreaterThan(10);
 });

@@ -33,6 +33,20 @@ export interface SimulatedRefund {
 	afterMs: number;
 }
 
+/** Money that the merchant sends to somebody. */
+export interface SimulatedPayout {
+	reference: string;
+	/** Digits with the country code, without `+`. */
+	phone: string;
+	amount: number;
+	currency: string;
+	/** The fields of the request that the protocol repeats later. */
+	request: Record<string, unknown>;
+	queuedAt: number;
+	script: Script;
+	reads: number;
+}
+
 export interface Ledger {
 	/** Money taken from payers, in major units, and how many payments took it. */
 	debited: number;
@@ -53,6 +67,7 @@ export interface Match {
 export class Books {
 	readonly payments: SimulatedPayment[] = [];
 	readonly refunds: SimulatedRefund[] = [];
+	readonly payouts: SimulatedPayout[] = [];
 	private readonly rules: { match: Match; script: Partial<Script>; left: number }[] = [];
 	private offsetMs = 0;
 	private readonly defaults: (phone: string) => Partial<Script>;
@@ -132,6 +147,14 @@ export class Books {
 
 	refundOutcome(refund: SimulatedRefund): string {
 		return this.now() >= refund.queuedAt + refund.afterMs ? refund.outcome : 'pending';
+	}
+
+	payoutOf(reference: string): SimulatedPayout | undefined {
+		return this.payouts.find((payout) => payout.reference === reference.toLowerCase());
+	}
+
+	payoutOutcome({ queuedAt, script }: SimulatedPayout): string {
+		return this.now() >= queuedAt + script.afterMs ? script.outcome : 'pending';
 	}
 
 	ledger(): Ledger {

@@ -184,6 +184,10 @@ export interface PaymentOrder extends Order {
 	callbackUrl: string | null;
 }
 
+export interface TransferOrder extends Order {
+	payee: { partyIdType: string; partyId: string };
+}
+
 export interface RefundOrder extends Order {
 	referenceIdToRefund: string;
 }
@@ -212,6 +216,17 @@ export function readPaymentOrder(request: SimulatorRequest, market: Market): Rea
 		payer: { partyIdType: type, partyId: id },
 		callbackUrl: callbackUrl === undefined ? null : String(callbackUrl)
 	};
+}
+
+export function readTransferOrder(request: SimulatorRequest, market: Market): Read<TransferOrder> {
+	const body = objectIn(request.body);
+	const order = readOrder(request, body, market);
+	if ('problem' in order) return order;
+	const { partyIdType: type, partyId: id } = Object(body?.['payee']) as Record<string, unknown>;
+	if (typeof type !== 'string' || typeof id !== 'string' || !isParty(type, id)) {
+		return { problem: 'payee must be a party; a MSISDN is the country code and the number, digits only.' };
+	}
+	return { ...order, payee: { partyIdType: type, partyId: id } };
 }
 
 export function readRefundOrder(request: SimulatorRequest, market: Market): Read<RefundOrder> {

@@ -14,6 +14,7 @@ import {
 	type PaymentOrder,
 	type Product,
 	type RefundOrder,
+	type TransferOrder,
 	SANDBOX,
 	failure,
 	gateway,
@@ -22,12 +23,13 @@ import {
 	ok,
 	readPaymentOrder,
 	readRefundOrder,
+	readTransferOrder,
 	rejected
 } from './mtn-rules.ts';
 import { ORDINARY, type RefundScript } from './script.ts';
 
 /**
- * MTN MoMo: Collection (request to pay), and the refund of Disbursement, as the operator's
+ * MTN MoMo: Collection (request to pay), and the refund and the transfer of Disbursement, as the operator's
  * pages and its integrators describe them. By default it is the sandbox (EUR only); `--market mtnuganda` makes it
  * that market's platform.
  */
@@ -67,6 +69,9 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		if (route === 'GET /v1_0/account/balance') return (_, { books }) => balance(books);
 		if (product === 'disbursement') {
 			if (/^POST \/v[12]_0\/refund$/.test(route)) return sendBack;
+			if (route === 'POST /v1_0/transfer') return transfer;
+			const sent = /^GET \/v1_0\/transfer\/([^/]+)$/.exec(route);
+			if (sent) return (_, desk) => transferStatus(sent[1] ?? '', desk);
 			const read = /^GET \/v[12]_0\/refund\/([^/]+)$/.exec(route);
 			return read ? (_, { books }) => refundStatus(read[1] ?? '', books) : null;
 		}
@@ -162,6 +167,39 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		return ok(statusBody(refunded, { outcome, id, amount: order.amount, otherForm }));
 	}
 
+	function transfer(request: SimulatorRequest, desk: Desk): SimulatorAnswer | Promise<SimulatorAnswer> {
+		const order = readTransferOrder(request, market);
+		if ('problem' in order) return rejected(order.problem);
+		const { books } = desk;
+		if (books.payoutOf(order.reference)) return failure('RESOURCE_ALREADY_EXIST');
+		if (order.currency !== market.currency) return failure('INVALID_CURRENCY');
+		const { partyId: phone } = order.payee;
+		const script = books.scriptFor(phone, order.reference);
+		return desk.refund(script, {
+			queue: () => {
+				const { reference, amount, currency } = order;
+				const sent = { reference, phone, amount: Number(amount), currency, request: { ...order } };
+				books.payouts.push({ ...sent, queuedAt: books.now(), script, reads: 0 });
+			},
+			answer: () => ok(null, 202),
+			refuse: (code) => failure(code),
+			rateLimited,
+			serverError
+		});
+	}
+
+	function transferStatus(reference: string, desk: Desk): SimulatorAnswer {
+		const payout = desk.books.payoutOf(reference);
+		const fault = payout ? desk.read(payout) : 'not_found';
+		if (fault === 'server_error') return serverError();
+		if (!payout || fault === 'not_found') return failure('RESOURCE_NOT_FOUND');
+		const order = payout.request as unknown as TransferOrder;
+		const { otherForm, amountFactor } = payout.script;
+		const id = PAYOUT_IDS + desk.books.payouts.indexOf(payout);
+		const amount = String(payout.amount * amountFactor);
+		return ok(statusBody(order, { outcome: desk.books.payoutOutcome(payout), id, amount, otherForm }));
+	}
+
 	const balance = (books: Books): SimulatorAnswer => {
 		const { debited, refunded } = books.ledger();
 		return ok({ availableBalance: String(debited - refunded), currency: market.currency });
@@ -221,6 +259,7 @@ const hasWallet = ({ payer }: PaymentOrder, { callingCode }: Market): boolean =>
 /** First financialTransactionId. */
 const PAYMENT_IDS = 1_700_000_000;
 const REFUND_IDS = 1_900_000_000;
+const PAYOUT_IDS = 2_000_000_000;
 
 function paymentBody(payment: SimulatedPayment, outcome: string): Record<string, unknown> {
 	const { script, request, number } = payment;

@@ -165,6 +165,16 @@ const REFUND: Fields = {
 	}
 };
 
+const PAYOUT: Fields = {
+	required: {
+		payoutId: isUuid,
+		amount: matches(AMOUNT),
+		currency: matches(/^[A-Z]{3}$/),
+		recipient: isObject
+	},
+	optional: { customerMessage: matches(/^[A-Za-z0-9 ]{4,22}$/) }
+};
+
 /** @returns the body, or what is wrong with it */
 export function readBody(text: string, contentType: string | undefined): Body | Refusal {
 	const invalid = { code: 'INVALID_INPUT', message: 'The request body could not be read as JSON.' };
@@ -181,6 +191,15 @@ export function depositRefusal(body: Body): Refusal | null {
 		wrongField(DEPOSIT, body, '') ??
 		wrongField(PAYER, payer, 'payer.') ??
 		wrongField(ACCOUNT, payer['accountDetails'] as Body, 'payer.accountDetails.')
+	);
+}
+
+export function payoutRefusal(body: Body): Refusal | null {
+	const recipient = (body['recipient'] ?? {}) as Body;
+	return (
+		wrongField(PAYOUT, body, '') ??
+		wrongField(PAYER, recipient, 'recipient.') ??
+		wrongField(ACCOUNT, recipient['accountDetails'] as Body, 'recipient.accountDetails.')
 	);
 }
 
@@ -247,7 +266,7 @@ export const serverError = (): SimulatorAnswer =>
 export function reject(
 	{ code, message }: Refusal,
 	body: Body,
-	id: 'depositId' | 'refundId'
+	id: 'depositId' | 'refundId' | 'payoutId'
 ): SimulatorAnswer {
 	const status = STATUSES[code] ?? 200;
 	if (status >= 401) return refuse(code, message);
@@ -263,7 +282,7 @@ export function stateOf(outcome: string, waiting: string): Body {
 }
 
 export function accountOf(body: Body): { phoneNumber: string; provider: string } {
-	const details = ((body['payer'] ?? {}) as Body)['accountDetails'] as Body;
+	const details = ((body['payer'] ?? body['recipient'] ?? {}) as Body)['accountDetails'] as Body;
 	return { phoneNumber: String(details['phoneNumber']), provider: String(details['provider']) };
 }
 

@@ -23,11 +23,14 @@ import {
 	ok,
 	optional,
 	predict,
+	payoutRefusal,
 	readBody,
 	refuse,
 	reject,
 	serverError,
-	testNumber
+	stateOf,
+	testNumber,
+	transactionId
 } from './pawapay-rules.ts';
 import { createRefunds } from './pawapay-refunds.ts';
 import { isSignedBy, makeKeys, signCallback } from './pawapay-signing.ts';
@@ -40,7 +43,7 @@ import type { CallbackScript } from './script.ts';
  */
 
 const isFinancial = ({ method, path }: SimulatorRequest) =>
-	method === 'POST' && /^\/v2\/(deposits|refunds)$/.test(path);
+	method === 'POST' && /^\/v2\/(deposits|refunds|payouts)$/.test(path);
 
 const MINUTE = 60_000;
 /** Until 15 minutes have passed. */
@@ -59,12 +62,14 @@ export function pawapay(): Protocol {
 		if (method === 'GET' && /^(\/v2)?\/public-key\/http$/.test(path)) return ok(keys.published);
 		const refusal = await authRefusal(request, desk.books);
 		const [, id = ''] = /\/([^/]+)$/.exec(path) ?? [];
-		const route = `${method} ${path.replace(/(?<=(deposits|refunds)\/)[^/]+$/, '{id}')}`;
+		const route = `${method} ${path.replace(/(?<=(deposits|refunds|payouts)\/)[^/]+$/, '{id}')}`;
 		const actions: Readonly<Record<string, () => SimulatorAnswer | Promise<SimulatorAnswer>>> = {
 			'POST /v2/deposits': () => deposit(request, desk),
 			'GET /v2/deposits/{id}': () => readDeposit(id, desk),
 			'POST /v2/refunds': () => refunds.refund(request, desk),
 			'GET /v2/refunds/{id}': () => refunds.readRefund(id, desk),
+			'POST /v2/payouts': () => payout(request, desk),
+			'GET /v2/payouts/{id}': () => readPayout(id, desk),
 			'POST /v2/predict-provider': () => toolkit.predictProvider(request),
 			'GET /v2/active-conf': () => ok(toolkit.activeConfiguration(request.query))
 		};
@@ -133,6 +138,62 @@ export function pawapay(): Protocol {
 			rateLimited: () => ({ status: 429, body: { message: 'Too many requests' } }),
 			serverError
 		});
+	}
+
+	async function payout(request: SimulatorRequest, desk: Desk): Promise<SimulatorAnswer> {
+		const body = readBody(request.body, request.headers['content-type']);
+		if (isRefusal(body)) return refuse(body.code, body.message);
+		const wrong = payoutRefusal(body);
+		if (wrong) return reject(wrong, body, 'payoutId');
+		const { books } = desk;
+		const reference = String(body['payoutId']).toLowerCase();
+		const known = books.payoutOf(reference);
+		if (known) return ok({ payoutId: reference, status: 'DUPLICATE_IGNORED', created: iso(known.queuedAt) });
+		const rejected = businessRefusal(body);
+		if (rejected) return reject(rejected, body, 'payoutId');
+		const phone = accountOf(body).phoneNumber;
+		const script = books.scriptFor(phone, reference);
+		return desk.refund(script, {
+			queue: () => {
+				const [amount, currency] = [Number(body['amount']), String(body['currency'])];
+				const sent = { reference, phone, amount, currency, request: body };
+				books.payouts.push({ ...sent, queuedAt: books.now(), script, reads: 0 });
+				const final = script.outcome !== 'pending';
+				if (final && portal.callback_url) {
+					const { callback_url: url } = portal;
+					desk.later(script.afterMs, () =>
+						outgoing(url, payoutData(reference, books), books.now(), { key: keys.key, form: 'der' })
+					);
+				}
+			},
+			answer: () => ok({ payoutId: body['payoutId'], status: 'ACCEPTED', created: iso(books.now()) }),
+			refuse: (code) => reject({ code, message: `Simulated ${code}` }, body, 'payoutId'),
+			rateLimited: () => ({ status: 429, body: { message: 'Too many requests' } }),
+			serverError
+		});
+	}
+
+	function payoutData(reference: string, books: Books): Body {
+		const sent = books.payoutOf(reference);
+		if (!sent) throw new Error(`There is no payout ${reference}`);
+		const outcome = books.payoutOutcome(sent);
+		const amount = String(sent.amount * sent.script.amountFactor);
+		return {
+			...{ payoutId: sent.request['payoutId'], ...stateOf(outcome, 'PROCESSING'), amount },
+			...{ currency: sent.currency, recipient: sent.request['recipient'], created: iso(sent.queuedAt) },
+			...(outcome === 'success' && {
+				providerTransactionId: transactionId(700_000 + books.payouts.indexOf(sent))
+			})
+		};
+	}
+
+	function readPayout(id: string, desk: Desk): SimulatorAnswer {
+		if (!isUuid(id)) return refuse('INVALID_PARAMETER', "The parameter 'payoutId' is not valid.");
+		const sent = desk.books.payoutOf(id);
+		const fault = sent ? desk.read(sent) : 'not_found';
+		if (fault === 'server_error') return serverError();
+		if (!sent || fault === 'not_found') return ok({ status: 'NOT_FOUND' });
+		return ok({ status: 'FOUND', data: payoutData(sent.reference, desk.books) });
 	}
 
 	function businessRefusal(body: Body): Refusal | null {
@@ -285,6 +346,7 @@ function createToolkit(portal: Portal) {
 		const prompt = { authType: one.authType, pinPrompt: 'AUTOMATIC', pinPromptRevivable: false };
 		const all = Object.entries({
 			DEPOSIT: { ...prompt, ...shared, ...address(portal.callback_url) },
+			PAYOUT: { ...shared, maxAmount: String(wallet.max * PAYOUT_SHARE), ...address(portal.callback_url) },
 			REFUND: portal.refunds === 'on' && { ...shared, ...address(portal.callback_url) }
 		}).filter(([name, value]) => value !== false && (wanted === null || wanted === name));
 		return portal.operation_types === 'list'
@@ -294,6 +356,9 @@ function createToolkit(portal: Portal) {
 
 	return { predictProvider, activeConfiguration };
 }
+
+/** Limits of payouts are other ones. */
+const PAYOUT_SHARE = 0.6;
 
 function byCountry<T>(query: URLSearchParams, make: (networks: [Network, ...Network[]]) => T): T[] {
 	const codes = [...new Set(NETWORKS.map(({ country }) => country.code))];

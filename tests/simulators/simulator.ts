@@ -1,5 +1,5 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import { Books, type Ledger, type Match, type SimulatedPayment } from './books.ts';
+import { Books, type Ledger, type Match, type SimulatedPayment, type SimulatedPayout } from './books.ts';
 import { type CallbackScript, type RefundScript, type Script, WRITTEN } from './script.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { once } from 'node:events';
@@ -101,7 +101,7 @@ export interface Desk {
 	/** Carries out the request of a refund, or anything else that an operator does at once; without callbacks. */
 	refund<Queued>(script: RefundScript, steps: Steps<Queued>): Promise<SimulatorAnswer>;
 	/** Counts a status read; says which fault it meets. */
-	read(payment: SimulatedPayment): 'not_found' | 'server_error' | null;
+	read(payment: SimulatedPayment | SimulatedPayout): 'not_found' | 'server_error' | null;
 	/** Sends something that belongs to no payment's callbacks, such as the result of a refund; made when it is due. */
 	later(afterMs: number, make: MakeCallback): void;
 }

@@ -35,7 +35,8 @@ export async function judgeEarnings(
 		gross: inMajor(gross),
 		refunds: 0,
 		fees: inMajor(fees),
-		net: inMajor(gross - fees)
+		net: inMajor(gross - fees),
+		owed: inMajor(gross - fees)
 	};
 	return Object.entries(expected)
 		.filter(([name, amount]) => total[name] !== amount)

@@ -18,7 +18,7 @@ export interface TorturedOperator {
 	/** Refusals of a submit, in the operator's code: nothing is queued. */
 	refusals: readonly string[];
 	/** It always says what it took, so that another amount than was asked for can be noticed. */
-	tellsAmount: boolean;
+	alwaysTellsAmount: boolean;
 	/** It takes no reference of ours: where its answer is lost, only a callback or a person can tell what became of it. */
 	blind: boolean;
 	/** Lies in callbacks that can be seen through. */
@@ -30,17 +30,17 @@ export interface TorturedOperator {
 const LIES = ['forged_success', 'wrong_id', 'bad_signature', 'no_signature', 'garbage'] as const;
 
 const DETAILS: Readonly<
-	Record<string, Partial<TorturedOperator> & Pick<TorturedOperator, 'refusals' | 'tellsAmount'>>
+	Record<string, Partial<TorturedOperator> & Pick<TorturedOperator, 'refusals' | 'alwaysTellsAmount'>>
 > = {
 	mtn: {
 		refusals: ['PAYEE_NOT_ALLOWED_TO_RECEIVE', 'PAYER_NOT_FOUND'],
-		tellsAmount: true,
+		alwaysTellsAmount: true,
 		lies: [...LIES, 'wrong_amount']
 	},
 	// The amount is known from the callback alone, which may be lost; and what it says is all that there is.
-	mpesa: { refusals: ['400.002.02'], tellsAmount: false, blind: true },
-	airtel: { refusals: ['ESB000033', 'ROUTER001'], tellsAmount: false },
-	pawapay: { refusals: ['PAYER_NOT_FOUND'], tellsAmount: true, lies: [...LIES, 'wrong_amount'] }
+	mpesa: { refusals: ['400.002.02'], alwaysTellsAmount: false, blind: true },
+	airtel: { refusals: ['ESB000033', 'ROUTER001'], alwaysTellsAmount: false },
+	pawapay: { refusals: ['PAYER_NOT_FOUND'], alwaysTellsAmount: true, lies: [...LIES, 'wrong_amount'] }
 };
 
 function tortured(facts: OperatorFacts): TorturedOperator {

@@ -27,7 +27,7 @@ export function randomScript(chance: Chance, operator: TorturedOperator): Partia
 		...submit(chance, operator),
 		notFoundReads: chance() < 0.15 ? whole(chance, 1, 2) : 0,
 		failedReads: chance() < 0.15 ? whole(chance, 1, 3) : 0,
-		amountFactor: operator.tellsAmount && chance() < 0.06 ? pick(chance, [2, 0.5]) : 1,
+		amountFactor: operator.alwaysTellsAmount && chance() < 0.06 ? pick(chance, [2, 0.5]) : 1,
 		callbacks: Array.from({ length: pick(chance, [0, 1, 1, 1, 2, 3]) }, () => callback(chance, operator)),
 		// The operators' own guards against asking a payer twice are for people, not for storms.
 		guards: false,

@@ -32,17 +32,24 @@ interface StormOptions {
 	simulator: Simulator;
 	operator: TorturedOperator;
 	chance: Chance;
+	routers: readonly number[];
 	/** Buyers at the same time. */
 	buyers: number;
 }
 
 /** Their prices are whole in every currency. */
-const ROUTERS = [1, 2, 3, 4, 5, 6, 7];
 const PAY = '/v1/payments/mobile-money';
 const TRIES = 100;
 const AGAIN_MS = 120;
 
-export function startStorm({ client: api, simulator, operator, chance, buyers }: StormOptions): Storm {
+export function startStorm({
+	client: api,
+	simulator,
+	operator,
+	chance,
+	routers,
+	buyers
+}: StormOptions): Storm {
 	const promises: Promises = {
 		sessions: new Set(),
 		payments: new Set(),
@@ -99,7 +106,7 @@ export function startStorm({ client: api, simulator, operator, chance, buyers }:
 		const phone = operator.phone(index);
 		const orderKey = chance() < 0.5 ? `order-${index}` : null;
 		const order = {
-			router_id: pick(chance, ROUTERS),
+			router_id: pick(chance, routers),
 			duration: pick(chance, ['1h', '2h', '1d']),
 			payment_method: operator.method,
 			phone

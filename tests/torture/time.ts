@@ -51,7 +51,7 @@ export async function untilQuiet(server: Pick<ServerClock, 'env'>, sql: Sql): Pr
 }
 
 /** Jobs about money, but for refunds of which a person has been told: those are asked about for ever. */
-const OPEN = `select count(*) from jobs where kind like 'payment.%' and not (kind = 'payment.refund' and subject_id in (
+const OPEN = `select count(*) from jobs where (kind like 'payment.%' or kind like 'payout.%') and not (kind = 'payment.refund' and subject_id in (
 	select refunds.id from refunds join reviews on reviews.payment_id = refunds.payment_id
 	where reviews.reason = 'refund_no_final_answer'))`;
 

@@ -17,6 +17,7 @@ import { startProxy } from '../support/server/proxy.ts';
 import { startServer, type TestServer } from '../support/server/server.ts';
 import { openSql, type Sql } from '../support/database/sql.ts';
 import { createClient, type Client } from './client.ts';
+import { judgeBooks } from './books.ts';
 import { judgeEarnings } from './earnings.ts';
 import { OPERATORS, type TorturedOperator } from './operators.ts';
 import { pick, whole, type Chance } from './scripts.ts';
@@ -31,6 +32,8 @@ export type TorturedDatabase = (typeof TORTURED_DATABASES)[number];
 interface TortureOptions {
 	kills: number;
 	database: TorturedDatabase;
+	/** Of a PostgreSQL that runs already, with the tables of a new city; it is not killed. */
+	url?: string | undefined;
 	operator: string;
 	seed: number;
 	/** Hears how far it is. */
@@ -66,14 +69,14 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 	const operator = OPERATORS[options.operator];
 	if (!operator) throw new Error(`The operators are ${Object.keys(OPERATORS).join(', ')}.`);
 	const chance = sequence(options.seed);
-	const postgres = await START[options.database]();
+	const postgres = options.url === undefined ? await START[options.database]() : null;
 	const simulator = await startSimulator(operator.protocol());
 	const receiver = await startReceiver();
 	const ports = await Promise.all(Array.from({ length: PROCESSES[options.database] }, freePort));
 	const proxy = await startProxy(ports.map((port) => `http://127.0.0.1:${port}`));
 	const servers: TestServer[] = [];
 	try {
-		const database = postgres ? await postgres.createDatabase() : 'sqlite';
+		const database = options.url ?? (postgres ? await postgres.createDatabase() : 'sqlite');
 		const env = {
 			...simulator.environment,
 			PAYMENT_METHODS: operator.method,
@@ -123,13 +126,13 @@ async function run(setup: Setup): Promise<TortureResult> {
 	if (!first) throw new Error('no process');
 	const { databaseUrl } = first;
 	const from = serverNow(clocks.server);
-	const { buyer, owner } = await makeClients(url, databaseUrl);
+	const { buyer, owner, routers } = await makeClients(url, databaseUrl);
 	const { status } = await buyer.send('POST', '/v1/webhooks/register', {
 		body: { url: receiver.url + HOOK, events: EVENTS }
 	});
 	if (status !== 201) throw new Error(`The webhook was not registered: ${status}`);
 	await operator.enterAddress(simulator, first);
-	const storm = startStorm({ client: buyer, simulator, operator, chance, buyers: BUYERS });
+	const storm = startStorm({ client: buyer, simulator, operator, chance, routers, buyers: BUYERS });
 	let databaseKills = 0;
 	for (let kills = 1; kills <= options.kills; kills += 1) {
 		await live(storm, chance);
@@ -150,6 +153,7 @@ async function run(setup: Setup): Promise<TortureResult> {
 		verdict.wrong.push(
 			...(await keptPromises(storm.promises, buyer, sql)),
 			...(await judgeEarnings(owner, sql, { from, until: serverNow(clocks.server) })),
+			...(await judgeBooks(databaseUrl)),
 			...(await judgeWebhooks(receiver, clocks, sql)),
 			...storm.promises.complaints
 		);
@@ -195,7 +199,7 @@ async function strike(setup: Setup): Promise<boolean> {
 	return onDatabase;
 }
 
-async function makeClients(url: string, databaseUrl: string): Promise<{ buyer: Client; owner: Client }> {
+async function makeClients(url: string, databaseUrl: string) {
 	const sql = await openSql(databaseUrl);
 	const keyFor = async (accountId: number, role: string) => {
 		const key = generateKey('test');
@@ -212,8 +216,13 @@ async function makeClients(url: string, databaseUrl: string): Promise<{ buyer: C
 	};
 	try {
 		const accountOf = (role: string) => sql.count('select min(id) from accounts where role = ?', role);
-		const router = await sql.count('select min(owner_account_id) from routers');
-		return { buyer: await keyFor(await accountOf('app'), 'app'), owner: await keyFor(router, 'owner') };
+		const ownerId = await sql.count('select min(owner_account_id) from routers');
+		const routers = await sql.all('select id from routers order by id limit 7');
+		return {
+			buyer: await keyFor(await accountOf('app'), 'app'),
+			owner: await keyFor(ownerId, 'owner'),
+			routers: routers.map(({ id }) => Number(id))
+		};
 	} finally {
 		await sql.close();
 	}

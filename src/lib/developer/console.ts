@@ -50,7 +50,7 @@ export interface ApiDocument {
 }
 
 /** Ids of the document's examples. */
-const EXAMPLE = { session: 9001, payment: 7001, webhook: 301 };
+const EXAMPLE = { session: 9001, payment: 7001, webhook: 301, batch: 12, code: 'K7MQ-29XT-4HWB' };
 
 /** Another number at each visit: a number gets few payment prompts in 15 minutes. Its last digits decide the result. */
 function varied(phone: string): string {
@@ -70,6 +70,8 @@ export function fillDefaults(document: ApiDocument, defaults: Defaults): ApiDocu
 		createSession: { router_id: id, duration, payment_method: 'mobile_money', phone },
 		startMobileMoneyPayment: { amount: router?.amount ?? 1000, phone, session_id: EXAMPLE.session },
 		setRouterPrice: { price: router?.price ?? 500 },
+		redeemVoucher: { code: EXAMPLE.code, router_id: id },
+		createVoucherBatch: { router_id: id, offer_id: 1, count: 3 },
 		setRouterOffers: { hourly: router?.hourly ?? true, offers }
 	};
 	const parameters: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -112,6 +114,11 @@ interface Made {
 	id: number;
 	amount?: number;
 	session_id?: number;
+	codes?: { code: string }[];
+}
+
+interface Offers {
+	data: { id: number; active: boolean }[];
 }
 
 export function createConsole(document: ApiDocument, defaults: Defaults, keys: Keys | null) {
@@ -120,6 +127,7 @@ export function createConsole(document: ApiDocument, defaults: Defaults, keys: K
 	let open: Made | null = null;
 	let payment: Made | null = null;
 	let webhook: Made | null = null;
+	let batch: Made | null = null;
 
 	const defaultBody = (operationId: string) => {
 		for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
@@ -130,28 +138,56 @@ export function createConsole(document: ApiDocument, defaults: Defaults, keys: K
 		return null;
 	};
 
-	async function make(call: Call, path: string, body: unknown): Promise<Made | null> {
+	async function send<Body = Made>(
+		call: Call,
+		path: string,
+		body?: unknown,
+		method = 'POST'
+	): Promise<Body | null> {
 		const response = await fetch(new URL(path, call.url), {
-			method: 'POST',
-			headers: { authorization: call.headers['Authorization'] ?? '', 'content-type': 'application/json' },
-			body: JSON.stringify(body)
+			method,
+			headers: { authorization: keyFor(call, path), 'content-type': 'application/json' },
+			...(body !== undefined && { body: JSON.stringify(body) })
 		});
-		return response.ok ? ((await response.json()) as Made) : null;
+		return response.ok ? ((await response.json()) as Body) : null;
+	}
+
+	/** The demo key of the app serves all but the endpoints of router owners. */
+	function keyFor({ headers }: Call, path: string): string {
+		const own = headers['Authorization'] ?? '';
+		const isDemoKey = keys !== null && own === `Bearer ${keys.app}`;
+		return isDemoKey && path.startsWith('/v1/owner/') ? `Bearer ${keys.owner}` : own;
 	}
 
 	const order = async (call: Call) =>
-		(session = open = await make(call, '/v1/sessions', defaultBody('createSession')));
+		(session = open = await send(call, '/v1/sessions', defaultBody('createSession')));
 
 	async function pay(call: Call): Promise<Made | null> {
 		const wanted = open ?? (await order(call));
 		open = null;
 		const { phone } = Object(defaultBody('startMobileMoneyPayment')) as { phone?: string };
 		const body = { amount: wanted?.amount, phone, session_id: wanted?.id };
-		return (payment = await make(call, '/v1/payments/mobile-money', body));
+		return (payment = await send(call, '/v1/payments/mobile-money', body));
 	}
 
 	const register = async (call: Call) =>
-		(webhook = await make(call, '/v1/webhooks/register', defaultBody('registerWebhook')));
+		(webhook = await send(call, '/v1/webhooks/register', defaultBody('registerWebhook')));
+
+	const makeBatch = async (call: Call) =>
+		(batch = await send(call, '/v1/owner/voucher-batches', await batchBody(call, null)));
+
+	/** The order of a batch, with an offer that its router has. */
+	async function batchBody(call: Call, text: string | null): Promise<unknown> {
+		const body = (text === null ? null : parsed(text)) ?? Object(defaultBody('createVoucherBatch'));
+		const path = `/v1/owner/routers/${String(body['router_id'])}/offers`;
+		const listed = await send<Offers>(call, path, undefined, 'GET');
+		const isSold = ({ active }: { active: boolean }) => active;
+		if (!listed || listed.data.some(({ id, active }) => active && id === body['offer_id'])) return body;
+		const offers = listed.data.some(isSold)
+			? listed
+			: await send<Offers>(call, path, defaultBody('setRouterOffers'), 'PUT');
+		return { ...body, offer_id: offers?.data.find(isSold)?.id ?? body['offer_id'] };
+	}
 
 	/** The object for which the id of an example stands in a path. */
 	function standIn(call: Call, path: string): Promise<Made | null> | Made | null {
@@ -160,25 +196,31 @@ export function createConsole(document: ApiDocument, defaults: Defaults, keys: K
 		}
 		if (path === `/v1/payments/${EXAMPLE.payment}/status`) return payment ?? pay(call);
 		if (path === `/v1/webhooks/${EXAMPLE.webhook}`) return webhook ?? register(call);
+		if (path === `/v1/owner/voucher-batches/${EXAMPLE.batch}/vouchers`) return batch ?? makeBatch(call);
 		return null;
 	}
 
 	return {
 		async request(call: Call): Promise<Call> {
 			const url = new URL(call.url);
-			const isDemoKey = keys !== null && call.headers['Authorization'] === `Bearer ${keys.app}`;
-			if (isDemoKey && url.pathname.startsWith('/v1/owner/')) {
-				call.headers['Authorization'] = `Bearer ${keys.owner}`;
-			}
+			const key = keyFor(call, url.pathname);
+			if (key) call.headers['Authorization'] = key;
 			// In live mode nothing is made that was not asked for.
 			if (!defaults.isSandbox) return call;
 			const found = await standIn(call, url.pathname);
 			if (found) {
-				url.pathname = url.pathname.replace(/\d{3,}/, String(found.id));
+				url.pathname = url.pathname.replace(/\d{2,}/, String(found.id));
 				call.url = url.href;
 			}
 			if (url.pathname === '/v1/payments/mobile-money' && call.body) {
 				call.body = await paidBody(call, call.body);
+			}
+			if (url.pathname === '/v1/owner/voucher-batches' && call.body) {
+				call.body = JSON.stringify(await batchBody(call, call.body), null, 2);
+			}
+			if (url.pathname === '/v1/vouchers/redeem' && call.body?.includes(EXAMPLE.code)) {
+				const [fresh] = (await makeBatch(call))?.codes ?? [];
+				call.body = call.body.replace(EXAMPLE.code, fresh?.code ?? EXAMPLE.code);
 			}
 			return call;
 		},
@@ -188,6 +230,7 @@ export function createConsole(document: ApiDocument, defaults: Defaults, keys: K
 			const body = JSON.parse(answer.text) as Made & { status?: string };
 			if (path === '/v1/sessions' && answer.status === 201) session = open = body;
 			if (path === '/v1/webhooks/register') webhook = body;
+			if (path === '/v1/owner/voucher-batches' && answer.status === 201) batch = body;
 			if (path === '/v1/payments/mobile-money') {
 				payment = body;
 				if (open?.id === body.session_id) open = null;

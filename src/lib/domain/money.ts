@@ -72,7 +72,7 @@ export type AmountFault = 'not_a_number' | 'ambiguous' | 'too_fine' | 'too_large
  * Reads an amount as people and programs write it: "1,500", "1 500,00", "KSh 1'500.50", "500/=", "-20", "١٠٠".
  * @param separators of the page on which it was typed: what the page shows, it reads. null if nothing tells
  * @returns minor units, negative or 0 too, or why the text has not exactly one reading. Describe a fault of a page with
- * a message, others with `describeFault`
+ * a message, others with `formatFault`
  */
 export function readAmount(
 	text: string,
@@ -132,7 +132,7 @@ export function formatReadings(text: string, currency: string, locale: Locale = 
 }
 
 /** Says in English why a text is no amount, as the end of a sentence that begins with the text. */
-export function describeFault(fault: AmountFault, text: string, currency: string): string {
+export function formatFault(fault: AmountFault, text: string, currency: string): string {
 	switch (fault) {
 		case 'not_a_number':
 			return `is not an amount; write it like ${formatNumber(1500, currency, 'en')}`;

@@ -4,6 +4,11 @@ import { MAX_AMOUNT_MINOR, currencyExponent } from './money.ts';
 /** Slug for "find the payment method from the payer's number". */
 export const ANY_PAYMENT_METHOD = 'mobile_money';
 
+/** Cash, paid for a voucher. No router lists it: only redeeming a voucher pays with it. */
+export const VOUCHER_METHOD = 'voucher';
+/** Why such a payment no longer counts: its voucher can be used again. */
+export const VOUCHER_RESTORED = 'voucher_restored';
+
 /** Methods that name an operator; each router lists those it accepts. */
 export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
 

@@ -65,6 +65,9 @@ export function formatMobile(e164: string): string {
 	return number.country === homeRegion ? number.formatNational() : number.formatInternational();
 }
 
+/** Formats a number for the field of a form: '' if it is deleted, or there was none. */
+export const numberInField = (e164: string): string => (e164 === DELETED_NUMBER ? '' : formatMobile(e164));
+
 /** "0772 ••• 456", "+254 712 ••• 678": the buyer recognises a formatted number, an onlooker does not learn it. */
 export function hideMiddle(formatted: string): string {
 	const [, code = '', national = ''] = /^(\+\d+ )?(.*)$/.exec(formatted) ?? [];

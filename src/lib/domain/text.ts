@@ -57,6 +57,12 @@ const EMAIL = /^[^\s@,]+@[^\s@,]+\.[^\s@,]+$/;
 export const isPhone = (text: string): boolean => PHONE.test(text);
 export const isContact = (text: string): boolean => isPhone(text) || EMAIL.test(text);
 
+/** Returns the number of an id, which may have 16 digits, or null if the text is none. */
+export function parseId(text: string): number | null {
+	const id = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+	return Number.isSafeInteger(id) ? id : null;
+}
+
 /** Returns the address that calls a phone number, or writes to an email address. */
 export const contactHref = (contact: string): string =>
 	contact.includes('@') ? `mailto:${contact}` : `tel:${contact.replace(/[^\d+]/g, '')}`;

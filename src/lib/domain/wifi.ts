@@ -1,3 +1,5 @@
+import { parseId } from './text.ts';
+
 /**
  * How a pass gives access at a router:
  * - `wpa_personal_per_client`: a separate Wi-Fi password for each pass (per-client PSK by RADIUS)
@@ -72,6 +74,6 @@ export const loginUser = (passId: number): string => `s${passId}`;
 
 /** Returns the pass id of a typed username, or null if it has another form. */
 export function passOfUser(user: string): number | null {
-	const digits = /^s(\d{1,15})$/i.exec(user.trim())?.[1];
-	return digits === undefined ? null : Number(digits);
+	const [, digits = ''] = /^s(\d+)$/i.exec(user.trim()) ?? [];
+	return parseId(digits);
 }

@@ -18,7 +18,7 @@ const ALL = [
 	sendOnce,
 	phoneNumber,
 	payForm,
-	pollPage,
+	() => pollPage(enhancePage),
 	refresh,
 	countDown,
 	copy,
@@ -29,6 +29,9 @@ const ALL = [
 	loadMap,
 	colour
 ];
-for (const enhance of ALL) enhance();
+function enhancePage(): void {
+	for (const enhance of ALL) enhance();
+}
+enhancePage();
 // app.html reloads a waiting page unless this class shows that the script polls.
 document.documentElement.classList.add('enhanced');

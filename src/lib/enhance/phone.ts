@@ -33,6 +33,10 @@ const isForeign = (typed: string, prefix: string): boolean =>
 export const isWhole = (typed: string, example: string, prefix: string): boolean =>
 	isForeign(typed, prefix) || (typed.startsWith('0') && !example.startsWith('0'));
 
+/** Finds the name of the operator that the buyer or the number has chosen; null if nobody knows it. */
+export const findOperator = (form: HTMLFormElement): string | null =>
+	form.querySelector('.chips :checked + span, p.chips > span')?.textContent ?? null;
+
 /** `data-prefix`: groups the number of the field, and chooses its operator unless the buyer has chosen another one. */
 export function phoneNumber(): void {
 	for (const field of all<HTMLInputElement>('input[data-prefix]'))
@@ -47,7 +51,7 @@ function follow(field: HTMLInputElement, prefix: string): void {
 	const anyPin = pin?.textContent ?? '';
 	let guessed: HTMLInputElement | null = null;
 	const showOperator = () => {
-		const name = radio(':checked')?.closest('label')?.textContent.trim();
+		const name = form && findOperator(form);
 		if (pin) pin.textContent = name ? fill(pin.dataset['pin'] ?? '', name) : anyPin;
 	};
 	const update = () => {

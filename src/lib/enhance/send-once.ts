@@ -1,11 +1,13 @@
-import { all, onWindow } from './dom.ts';
+import { all, fill, onWindow } from './dom.ts';
+import { findOperator } from './phone.ts';
 
 /** A press after this time sends the form again; the server treats it as the same purchase. */
 const SENDING_MS = 10_000;
 
 /**
- * `data-sending`: sends a form once, even if its button is pressed repeatedly, and shows its text on the
- * button. Without a connection the form stays, and `data-unsent` says that nothing was charged.
+ * `data-sending`: sends a form once, even if its button is pressed repeatedly, and shows its text on the button, or
+ * `data-asking` with the name of a known operator. Without a connection the form stays, and `data-unsent` says that nothing
+ * was charged.
  */
 export function sendOnce(): void {
 	for (const form of all<HTMLFormElement>('form[data-sending]')) guard(form);
@@ -18,6 +20,7 @@ function guard(form: HTMLFormElement): void {
 	const release = () => {
 		if (label === null) return;
 		button.textContent = label;
+		button.style.height = '';
 		button.removeAttribute('aria-disabled');
 		label = null;
 	};
@@ -34,7 +37,11 @@ function guard(form: HTMLFormElement): void {
 		}
 		note.remove();
 		label = button.textContent;
-		button.textContent = form.dataset['sending'] ?? label;
+		const { asking, sending = label } = form.dataset;
+		const operator = findOperator(form);
+		// Nothing below it moves when the text is shorter or longer.
+		button.style.height = `${button.offsetHeight}px`;
+		button.textContent = asking && operator ? fill(asking, operator) : sending;
 		button.setAttribute('aria-disabled', 'true');
 		setTimeout(release, SENDING_MS);
 	});

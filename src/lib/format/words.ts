@@ -4,7 +4,12 @@ import { dateFormat, joinedUnits } from '../i18n/intl.ts';
 import type { Locale } from '../i18n/locales.ts';
 import * as m from '../i18n/messages.js';
 import { type TimeLeftWords, timeLeft } from './time-left.ts';
-import { ANY_PAYMENT_METHOD, METHOD_NAMES, resolveMethod } from '../domain/payment-methods.ts';
+import {
+	ANY_PAYMENT_METHOD,
+	METHOD_NAMES,
+	VOUCHER_METHOD,
+	resolveMethod
+} from '../domain/payment-methods.ts';
 
 /** Times for buyers: page's language, installation's time zone, Gregorian calendar, 24-hour clock. */
 
@@ -68,6 +73,7 @@ export function methodChoice(slug: string): string {
  * @param phone E.164, names the operator of an open method
  */
 export function methodName(method: string, phone = ''): string {
+	if (method === VOUCHER_METHOD) return m.common_voucher();
 	const slug = resolveMethod(method, phone);
 	const isOpen = slug === ANY_PAYMENT_METHOD || slug === 'sandbox';
 	return isOpen ? m.common_mobile_money() : (METHOD_NAMES[slug] ?? words(slug));

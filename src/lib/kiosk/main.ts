@@ -35,7 +35,8 @@ interface Page {
 const frame = () => document.querySelector<HTMLElement>('.kiosk') ?? document.body;
 const screen = () => settingsOf<KioskScreen>(frame(), 'kiosk');
 const part = (name: string) => frame().querySelector<HTMLElement>(`[data-${name}]`);
-const numberField = () => frame().querySelector<HTMLInputElement>('#phone');
+/** The field that the pad types into: a number, or the code of a voucher. */
+const numberField = () => frame().querySelector<HTMLInputElement>('#phone, #code');
 const orderField = () => frame().querySelector<HTMLInputElement>('[name=purchase]');
 const show = (name: string, isShown: boolean) => {
 	const element = part(name);
@@ -63,6 +64,7 @@ let isSending = false;
 /** The answer to an order is lost. */
 let isLost = false;
 let isLinked = true;
+let timesLost = 0;
 /** The purchase that a buyer left, until this time. */
 let undo: { address: string; until: number } | null = null;
 let stopFollowing = () => {};
@@ -153,7 +155,7 @@ function begin(): void {
 	payForm();
 	countDown();
 	setLink(isLinked);
-	stopFollowing = followPurchase(pathOf(address).replace(/\?.*/, ''), '', (to) => void open(to));
+	stopFollowing = followPurchase(pathOf(address).replace(/\?.*/, ''), '', false, (to) => void open(to));
 }
 
 /** Opens a page as soon as there is a connection. The screen stays until then. */
@@ -257,8 +259,10 @@ async function rest(): Promise<void> {
 	clearTimeout(restTimer);
 	const isResting = () => address === home && !isTouched && !undo;
 	if (isResting() || !isLinked) {
+		const asked = timesLost;
 		const page = await read(home);
-		if (!isSending) setLink(page !== null);
+		// An answer to a question from before the connection was lost does not say that it is back.
+		if (!isSending && asked === timesLost) setLink(page !== null);
 		if (page?.document && isResting()) renew(page.document);
 	}
 	clearTimeout(restTimer);
@@ -328,7 +332,7 @@ function keepAwake(): void {
 function pressKey(field: HTMLInputElement, key: string): void {
 	const { value } = field;
 	const isMarked = value !== '' && field.selectionStart === 0 && field.selectionEnd === value.length;
-	field.value = key === '' ? value.replace(/[\d+]\D*$/, '') : (isMarked ? '' : value) + key;
+	field.value = key === '' ? value.replace(/[\w+][^\w+]*$/, '') : (isMarked ? '' : value) + key;
 	field.dispatchEvent(new Event('input', { bubbles: true }));
 	field.setSelectionRange(field.value.length, field.value.length);
 }
@@ -378,7 +382,10 @@ addEventListener('online', () => {
 	wake();
 	void rest();
 });
-addEventListener('offline', () => setLink(false));
+addEventListener('offline', () => {
+	timesLost += 1;
+	setLink(false);
+});
 document.documentElement.classList.add('enhanced');
 begin();
 keepAwake();

@@ -86,7 +86,8 @@ const WIDEST_PART = 1.2;
 /** A place of one router is named from this zoom on. */
 const CLOSE_ZOOM = 13;
 const MAX_NAMES = 14;
-const [LETTER_WIDTH, LINE_HEIGHT] = [8, 20];
+/** Pixels, in the widest of the usual fonts. */
+const [LETTER_WIDTH, LINE_HEIGHT] = [10, 20];
 /** Pixels from the middle of a mark to its edge, with a little room, and to the name above it (styles/map.css). */
 const [MARK_X, MARK_Y, ABOVE] = [24, 16, 28];
 

@@ -11,11 +11,13 @@ import { all, fill, settingsOf } from '../enhance/dom.ts';
 interface Watch {
 	url: string;
 	state: string;
+	/** The answer may be the page itself, which then needs no request of its own. */
+	takesPage: boolean;
 	/** The state cannot change without the buyer: poll only when the page becomes visible again. */
 	rests?: boolean;
 	/** For so long the server may hold the request until the state changes; 0: not at all. */
 	holdSeconds: number;
-	onNews: () => void;
+	onNews: (html: string | null) => void;
 	onLink: (works: boolean) => void;
 	/** Called when the service refuses requests for this many seconds. */
 	onBusy: (seconds: number) => void;
@@ -37,11 +39,17 @@ const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
 export const backoffMs = (attempt: number): number =>
 	1000 * (BACKOFF_SECONDS[Math.min(attempt, BACKOFF_SECONDS.length - 1)] ?? 30);
 
-type PollResult = { as: 'gone' } | { as: 'busy'; seconds: number } | { as: 'state'; state: unknown };
+type PollResult =
+	| { as: 'gone' }
+	| { as: 'busy'; seconds: number }
+	| { as: 'state'; state: unknown }
+	| { as: 'page'; html: string };
 
 /** Asks once. @throws if the service does not answer, or `signal` aborts */
-async function askState({ url }: Watch, waitSeconds: number, signal: AbortSignal): Promise<PollResult> {
-	const response = await fetch(`${url}${url.includes('?') ? '&' : '?'}wait=${waitSeconds}`, {
+async function askState(watch: Watch, waitSeconds: number, signal: AbortSignal): Promise<PollResult> {
+	const { url, state, takesPage } = watch;
+	const shown = takesPage ? `&shown=${encodeURIComponent(state)}` : '';
+	const response = await fetch(`${url}${url.includes('?') ? '&' : '?'}wait=${waitSeconds}${shown}`, {
 		signal,
 		cache: 'no-store'
 	});
@@ -49,6 +57,8 @@ async function askState({ url }: Watch, waitSeconds: number, signal: AbortSignal
 	const seconds = Number(response.headers.get('retry-after') ?? 0);
 	if (response.status === 503 && seconds > 0) return { as: 'busy', seconds };
 	if (!response.ok) throw new Error(`Status ${response.status}`);
+	if (/html/.test(response.headers.get('content-type') ?? ''))
+		return { as: 'page', html: await response.text() };
 	return { as: 'state', state: ((await response.json()) as { state: unknown }).state };
 }
 
@@ -148,9 +158,9 @@ function take(polling: Polling, answer: PollResult, holds: boolean, wasLong: boo
 	if (answer.as === 'busy') {
 		watch.onBusy(answer.seconds);
 		askLater(polling, answer.seconds * 1000 + Math.random() * SPREAD_MS);
-	} else if (answer.state !== watch.state) {
+	} else if (answer.as === 'page' || answer.state !== watch.state) {
 		polling.stop();
-		watch.onNews();
+		watch.onNews(answer.as === 'page' ? answer.html : null);
 	} else {
 		if (holds && wasLong) polling.cuts = 0;
 		// The connection works: hold the next request.
@@ -166,22 +176,48 @@ export interface PollSettings {
 	rests: boolean;
 }
 
-/** Reloads the page of a purchase when its state changes. */
-export function pollPage(): void {
+/**
+ * Shows the page of a purchase again when its state changes.
+ * @param enhance called with a new page in this document
+ */
+export function pollPage(enhance: () => void): void {
 	/** The browser came back from a sign-in, or is behind a gateway of another router: only the address says so. */
 	const kept = /[?&](online|elsewhere)\b/.exec(location.search)?.[1];
 	const query = kept ? `?${kept}` : '';
-	// A full navigation: mini-browsers check for internet access only after one.
-	followPurchase(location.pathname, query, (to) => location.replace(to));
+	const end = followPurchase(...([location.pathname, query, !kept] as const), (to, html) => {
+		end();
+		if (html !== null && putPage(html)) enhance();
+		// A full navigation: mini-browsers check for internet access only after one.
+		else location.replace(to);
+	});
+}
+
+/** Puts a page in the place of this one. Returns false if it is another kind of page, such as a proxy's. */
+function putPage(html: string): boolean {
+	const page = new DOMParser().parseFromString(html, 'text/html');
+	const main = page.querySelector('main');
+	if (!page.querySelector('[data-poll]') || !main) return false;
+	document.title = page.title;
+	document.querySelector('main')?.replaceWith(main);
+	scrollTo(0, 0);
+	// Screen readers read on from here, as after a navigation.
+	main.focus();
+	return true;
 }
 
 /**
  * `data-poll`: follows the purchase of the page. Shows `data-poll-busy` and `data-poll-offline` while the service is busy or
  * unavailable, and `data-hint-after` after its seconds.
- * @param onNews called with the address to open when the state has changed
+ * @param takesPage the answer may be the page itself
+ * @param onNews called when the state has changed, with the address to open and the page, if it came
  * @returns the function that ends it
  */
-export function followPurchase(path: string, query: string, onNews: (address: string) => void): () => void {
+export function followPurchase(
+	path: string,
+	query: string,
+	takesPage: boolean,
+	onNews: (address: string, html: string | null) => void
+): () => void {
 	const [element] = all('[data-poll]');
 	if (!element) return () => {};
 	const { state, holdSeconds, rests } = settingsOf<PollSettings>(element, 'poll');
@@ -198,7 +234,8 @@ export function followPurchase(path: string, query: string, onNews: (address: st
 			...options,
 			url: `${path}/status${query}`,
 			state,
-			onNews: () => onNews(path + query),
+			takesPage,
+			onNews: (html) => onNews(path + query, html),
 			onLink: (works) => {
 				if (offline) offline.hidden = works;
 				showBusy(null);

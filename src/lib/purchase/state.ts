@@ -2,7 +2,7 @@ import * as m from '#lib/i18n/messages.js';
 import { formatDataLimit } from './quote.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { formatMoney } from '../domain/money.ts';
-import { resolveMethod } from '../domain/payment-methods.ts';
+import { VOUCHER_METHOD, VOUCHER_RESTORED, resolveMethod } from '../domain/payment-methods.ts';
 
 /**
  * Describes a purchase to its buyer from the states of the API.
@@ -19,6 +19,8 @@ export interface SessionState {
 	isExtra?: boolean;
 	/** Kind of access; the Wi-Fi's own password if missing. */
 	access?: { kind: string };
+	/** Mobile money if missing. */
+	payment_method?: string;
 }
 
 export interface PaymentState {
@@ -113,7 +115,7 @@ const state = (fields: StateFields): PurchaseState => ({
 });
 
 /** The state may change within minutes, without the buyer. */
-const CHANGES = { polls: true, refreshSeconds: SLOW_SECONDS };
+export const CHANGES = { polls: true, refreshSeconds: SLOW_SECONDS };
 
 const buyNext = (kind: string, title: string, text: string): StateFields => {
 	return { kind, title, text, next: m.purchase_buy_next() };
@@ -128,16 +130,16 @@ export function describeState(
 ): PurchaseState {
 	switch (session.status) {
 		case 'pending_payment':
-			return isApplied(payment) ? gettingReady(words) : whileUnpaid(payment, words, now);
+			return isApplied(payment) ? gettingReady(session, words) : whileUnpaid(payment, words, now);
 		case 'activating':
-			return { ...gettingReady(words), note: describeRefund(payment, words)?.text ?? null };
+			return { ...gettingReady(session, words), note: describeRefund(payment, words)?.text ?? null };
 		case 'active':
 			return whileActive(session, payment, words);
 		case 'expired':
 		case 'ended':
 			return whileOver(session, payment, words);
 		case 'cancelled':
-			return isApplied(payment) ? gettingReady(words) : whileCancelled(session, payment, words);
+			return isApplied(payment) ? gettingReady(session, words) : whileCancelled(session, payment, words);
 		default:
 			return state({
 				kind: `other-${session.status}`,
@@ -151,13 +153,16 @@ export function describeState(
 	}
 }
 
-const gettingReady = ({ amount: money }: PurchaseWords): PurchaseState =>
+const gettingReady = (
+	{ payment_method: method }: SessionState,
+	{ amount: money }: PurchaseWords
+): PurchaseState =>
 	state({
 		kind: 'getting-ready',
 		tone: 'good',
 		title: m.purchase_ready_title(),
 		text: m.purchase_ready_text({ money }),
-		next: m.purchase_ready_next(),
+		next: method === VOUCHER_METHOD ? m.purchase_ready_voucher() : m.purchase_ready_next(),
 		action: 'none',
 		polls: true,
 		refreshSeconds: SOON_SECONDS
@@ -424,6 +429,14 @@ function describeRefund(
 	const stage = STAGES[payment?.status ?? ''];
 	if (!payment || !stage || isApplied(payment)) return null;
 	const { status, refund_reason: reason } = payment;
+	if (reason === VOUCHER_RESTORED) {
+		return {
+			title: m.purchase_voucher_back_title(),
+			text: m.purchase_voucher_back_text(),
+			next: m.purchase_voucher_back_next(),
+			changes: false
+		};
+	}
 	const [title, sum, next] = stage;
 	const why = (WHY[reason ?? ''] ?? m.purchase_why_other)({ taken, money: amount });
 	const sumOf = status === 'refunded' && reason === 'admin' ? m.purchase_refunded_venue_sum : sum;

@@ -19,8 +19,17 @@ import {
 	type Routers,
 	findRouterOrThrow,
 	openNetworkPassword,
-	setRouterAccess
+	setRouterAccess,
+	lockRouterOrThrow
 } from './routers/routers.ts';
+
+/**
+ * Access kinds: how the passwords that a router sells work (`AccessKind`). An owner chooses only a kind with which a
+ * buyer gets access: each gateway of the router must hold it.
+ *
+ * A change applies to later orders; sold passes keep their kind. Only the Wi-Fi's shared password changes for passes
+ * that are open, because all guests use it.
+ */
 
 /** Omitted members keep their value. */
 interface AccessChange {
@@ -64,7 +73,7 @@ export function changeAccess(
 ): Promise<RouterAccess> {
 	const { audit, database, routers, offers } = context;
 	return database.transact(async (trx) => {
-		const router = await findRouterOrThrow(trx, routerId);
+		const router = await lockRouterOrThrow(trx, routerId);
 		const before = { ...router, networkPassword: openNetworkPassword(routers, router) };
 		const wifiGateway = await findWifiGateway(context, trx, routerId);
 		const { networkPassword, ...after } = computeAccess(before, change, wifiGateway?.name ?? null);
@@ -72,8 +81,7 @@ export function changeAccess(
 		const field = after.access_kind === before.access_kind ? 'max-devices' : 'kind';
 		await requireHeldLimits(offers, trx, routerId, { field, router });
 		const isNewPassword = networkPassword !== before.networkPassword;
-		if (networkPassword !== null && isNewPassword)
-			await sharePassword(context, trx, routerId, networkPassword);
+		if (networkPassword !== null && isNewPassword) await sharePassword(context, trx, router, networkPassword);
 		const changed = ACCESS_COLUMNS.filter((column) => before[column] !== after[column]);
 		const pickChanged = (columns: typeof after | typeof before) => ({
 			router_id: routerId,
@@ -147,7 +155,7 @@ export async function checkGatewayKind({ database }: AccessKindsContext, routerI
 export function adoptPortalLogin(context: AccessKindsContext, { routerId, kind, mode }: RegisteredGateway) {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
-		const row = await findRouterOrThrow(trx, routerId);
+		const row = await lockRouterOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
 		const isUsual =
 			row.access_kind === 'wpa_personal_per_client' && mode !== 'external' && kind !== 'hostapd';

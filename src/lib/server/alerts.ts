@@ -1,3 +1,4 @@
+import { lockName } from '#lib/server/db/locks.ts';
 import { findCrowdedPools } from './billing/prompt-limits.ts';
 import { sumBreakdown } from './billing/earnings.ts';
 import { randomInt } from 'node:crypto';
@@ -20,14 +21,15 @@ import type { Row, Schema } from '#lib/server/db/schema.ts';
 
 export type { Channel } from './notifications.ts';
 
-/** `reviews` is for administrators only. */
-export const EVENTS = ['gateway', 'earnings', 'reviews'] as const;
-export type AlertEvent = (typeof EVENTS)[number];
-
 /**
  * Alerts of owners and administrators. Each channel of an account has one address and the events that it gets; it is
  * off until the person has entered a code that was sent to the address.
  */
+
+/** `reviews` is for administrators only. */
+export const EVENTS = ['gateway', 'earnings', 'reviews'] as const;
+export type AlertEvent = (typeof EVENTS)[number];
+
 export interface Alerts extends Base {
 	notifications: Notifications;
 }
@@ -80,6 +82,7 @@ export function setAlertAddress(
 	const { database, clock, notifications } = context;
 	const now = clock.now();
 	return database.transact(async (trx) => {
+		await lockName(trx, `alerts of ${accountId} by ${channel}`);
 		const recent = await findRecentNotifications(trx, { accountId, channel }, now - DAY_MS);
 		const codes = recent.filter(({ kind }) => kind === 'code');
 		if (codes.length >= CODES_A_DAY) return false;
@@ -116,6 +119,7 @@ export function confirmAlertChannel(
 ) {
 	const { database, clock } = context;
 	return database.transact(async (trx) => {
+		await lockName(trx, `alerts of ${accountId} by ${channel}`);
 		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);
 		if (!row || row.code_hash === null || (row.code_until ?? 0) <= clock.now()) return false;
 		if (row.code_tries >= MAX_CODE_TRIES) return false;
@@ -137,6 +141,7 @@ export const setAlertEvents = (
 	{ events, locale }: { events: readonly AlertEvent[]; locale: Locale }
 ): Promise<void> =>
 	context.database.transact(async (trx) => {
+		await lockName(trx, `alerts of ${accountId} by ${channel}`);
 		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);
 		if (row?.confirmed_at == null) return;
 		await updateChannel(trx, row.id, { events: JSON.stringify(events), locale });
@@ -292,6 +297,7 @@ async function queueAlert(
 		const alert = await found.alert();
 		const { kind } = alert;
 		await database.transact(async (trx) => {
+			await lockName(trx, `alerts of ${accountId} by ${channel}`);
 			const recent = await findRecentNotifications(trx, { accountId, channel }, now - DAY_MS);
 			const isEarly = recent.some((one) => one.kind === kind && now - one.created_at < MIN_INTERVAL_MS[kind]);
 			if (isEarly || recent.length >= MAX_PER_DAY) return;

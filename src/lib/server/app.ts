@@ -5,16 +5,16 @@ import {
 	letInBuyer,
 	movePurchase,
 	openAccess,
-	requestDeviceAgain
+	forgetDevice
 } from './access/access.ts';
 import type { Base } from './base.ts';
 import { type WriteAlert, alertJobs, type Alerts } from './alerts.ts';
 import { createAudit } from './audit.ts';
 import { DEMO_EMAILS } from './accounts/accounts.ts';
-import { openApiKeys } from './developer/api-keys.ts';
+import { createApiKeys } from './developer/api-keys.ts';
 import { type ApiAccess, KnownRouters, createQuota } from './portal/api-client.ts';
 import { createBranding } from './branding.ts';
-import { createBasemap } from './map/basemap.ts';
+import { createBasemap } from './basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { setHomeRegion } from '#lib/domain/phone.ts';
 import type { Config } from './config/config.ts';
@@ -37,33 +37,44 @@ import {
 	SUBMIT_JOB,
 	createChanges
 } from './billing/payments.ts';
-import { runReconcileJob, submitPayment } from './billing/reconcile.ts';
+import { PAYOUT_JOB, sendPayout } from './billing/payouts.ts';
+import { runReconcileJob } from './billing/reconcile.ts';
 import { refundPayment } from './billing/refunds.ts';
 import { readInExtraTime } from './billing/session-reads.ts';
 import { SESSION_END_JOB, runSessionJob } from './billing/sessions.ts';
+import { submitPayment } from './billing/submission.ts';
 import { createMailer } from './platform/mail.ts';
-import { notificationJobs, openNotifications } from './notifications.ts';
+import { notificationJobs, createNotifications } from './notifications.ts';
 import { personalDataJobs } from './personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring.ts';
-import { createMapRouters } from './map/map-routers.ts';
-import { openPurchases } from './portal/purchases.ts';
+import { createMapRouters } from './portal/map-routers.ts';
+import { createPurchases } from './portal/purchases.ts';
 import { type RateLimits, createRateLimits } from './rate-limits.ts';
-import { openRequestLog, stopRequestLog } from './developer/request-log.ts';
-import { findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
+import { startRequestLog, stopRequestLog } from './developer/request-log.ts';
+import { findOpeningTimes, isGatewayVerified, createRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import type { GatewaySetup } from './gateway-setup.ts';
 import { createGatewayHealth } from './gateways/health.ts';
-import { finishMails, openSignIn } from './authentication/sign-in.ts';
+import { finishMails, createSignIn } from './authentication/sign-in.ts';
 import type { Help } from './owner/help.ts';
 import { openPortal } from './open-portal.ts';
 import { ownerViewJobs } from './owner/views.ts';
-import { DELIVERY_JOB, insertDeliveries, sendDelivery } from './developer/webhook-delivery.ts';
+import {
+	DELIVERY_JOB,
+	countRecipients,
+	insertDeliveries,
+	sendDelivery
+} from './developer/webhook-delivery.ts';
 import { UPKEEP_JOB, keepWebhooks, sendNotice } from './developer/webhook-upkeep.ts';
-import { openWebhookTransport } from './developer/webhook-transport.ts';
+import { createWebhookTransport } from './developer/webhook-transport.ts';
 import type { Webhooks } from './developer/webhooks.ts';
+import { compareReading } from './access/compare.ts';
 import { probeRadiusGateway } from './access/radius-connections.ts';
+import { findPassOutages } from './access/outages.ts';
 import { findDeviceState } from './access/device-slots.ts';
+
+/** The composition root: makes each service once, gives it what it needs, and starts and stops the process. */
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
@@ -85,7 +96,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const sales = createSales(base, operators);
 	const network = createNetwork(base, sales);
 	const developer = createDeveloper(base);
-	const notifications = openNotifications({ ...base, ...developer, http });
+	const notifications = createNotifications({ ...base, ...developer, http });
 	const alerts: Alerts = { ...base, ...sales, notifications };
 	const portal = createPortal(base, { ...sales, ...developer });
 	const { jobs, database } = base;
@@ -158,6 +169,7 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 	const metrics = config.metricsToken === null ? NO_METRICS : await createMetrics();
 	const database = await openDatabase(config.databaseUrl, {
 		poolSize: config.databasePool,
+		areStatementsNamed: config.areStatementsNamed,
 		onError: (code) => metrics.count('airtill_database_errors_total', { code })
 	});
 	const secrets = createSecrets(config.secret, config.secretFallback);
@@ -178,13 +190,16 @@ async function openOperators(base: Base) {
 function createSales(base: Base, operators: Operators) {
 	const { clock, database, secrets } = base;
 	const branding = createBranding(database, clock);
-	const routers = openRouters({ ...base, operators, branding });
-	const events = createEvents(base, (trx, event) => insertDeliveries(base, trx, event));
+	const routers = createRouters({ ...base, operators, branding });
+	const events = createEvents(base, {
+		countRecipients,
+		publish: (trx, event) => insertDeliveries(base, trx, event)
+	});
 	const gateways = { database, clock, secrets };
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const billing: BillingContext = {
 		...{ ...base, events, routers, operators, gateways, provisioning },
-		changes: createChanges(),
+		changes: createChanges(base.database),
 		promptQueues: new Map()
 	};
 	const offers = { ...base, operators, routers, gateways };
@@ -196,7 +211,8 @@ const billingJobs = (context: BillingContext) =>
 		[SESSION_END_JOB]: runSessionJob,
 		[SUBMIT_JOB]: submitPayment,
 		[RECONCILE_JOB]: runReconcileJob,
-		[REFUND_JOB]: refundPayment
+		[REFUND_JOB]: refundPayment,
+		[PAYOUT_JOB]: sendPayout
 	});
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
@@ -208,7 +224,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		seenDevices: createSeenDevices(base, transport),
 		access: {
 			purchaseOpened: (tokenHash, isOnline) => letInBuyer(access, tokenHash, isOnline),
-			deviceReturned: (device) => requestDeviceAgain(access, device),
+			deviceReturned: (device) => forgetDevice(access, device),
 			stateOf: (tokenHash, device) => findDeviceState(access, tokenHash, device),
 			move: (tokenHash) => movePurchase(access, tokenHash),
 			isVerified: (gateway) => isGatewayVerified(sales.routers, gateway)
@@ -230,7 +246,8 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			...base,
 			gateways,
 			transport,
-			probeRadius: (gateway) => probeRadiusGateway(access, gateway)
+			probeRadius: (gateway) => probeRadiusGateway(access, gateway),
+			compareReading: (gateway, reading, at) => compareReading(access, gateway, reading, at)
 		})
 	};
 }
@@ -244,12 +261,12 @@ function createDeveloper(base: Base) {
 		isTest: config.mode === 'sandbox',
 		ownHosts: [`localhost:${config.port}`, ...(config.origin === null ? [] : [new URL(config.origin).host])]
 	};
-	const delivery = { ...base, transport: openWebhookTransport(rules) };
+	const delivery = { ...base, transport: createWebhookTransport(rules) };
 	const notices = { ...base, mailer };
 	return {
 		mailer,
-		apiKeys: openApiKeys(base),
-		signIn: openSignIn({ ...base, mailer, demoEmails: DEMO_EMAILS }),
+		apiKeys: createApiKeys(base),
+		signIn: createSignIn({ ...base, mailer, demoEmails: DEMO_EMAILS }),
 		webhooks: { ...base, rules } satisfies Webhooks,
 		jobHandlers: {
 			...fenceHandlers(delivery, { [DELIVERY_JOB]: sendDelivery }),
@@ -257,7 +274,7 @@ function createDeveloper(base: Base) {
 			[UPKEEP_JOB]: () => keepWebhooks({ ...base, notify: (endpoint) => sendNotice(notices, endpoint) })
 		},
 		rateLimits: createRateLimits(database, clock, log),
-		requestLog: openRequestLog(base),
+		requestLog: startRequestLog(base),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets)
 	};
@@ -273,11 +290,12 @@ function createPortal(base: Base, { rateLimits, ...billing }: BillingContext & {
 		: { url: null, key: '', searchQuota };
 	return {
 		api,
-		purchases: openPurchases({
+		purchases: createPurchases({
 			...base,
 			...{ rateLimits, region },
 			// The sessions of a remote API are not in this database.
-			readInExtraTime: remoteApi ? () => Promise.resolve(null) : (id) => readInExtraTime(billing, id)
+			readInExtraTime: remoteApi ? () => Promise.resolve(null) : (id) => readInExtraTime(billing, id),
+			findOutages: remoteApi ? () => Promise.resolve(null) : (id) => findPassOutages(billing.database.db, id)
 		}),
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, log),

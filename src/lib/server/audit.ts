@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { parseId } from '#lib/domain/text.ts';
 import type { Queries, Tx } from './db/database.ts';
 import { cutPage, first, withoutNulls } from './db/queries.ts';
 import type { Row } from './db/schema.ts';
@@ -57,8 +58,8 @@ export type AuditPosition = readonly [at: number, id: number];
 export const accountActor = (accountId: number): string => `account ${accountId}`;
 
 export function accountIdOf(actor: string): number | null {
-	const id = /^account (\d{1,15})$/.exec(actor)?.[1];
-	return id === undefined ? null : Number(id);
+	const [, id = ''] = /^account (\d+)$/.exec(actor) ?? [];
+	return parseId(id);
 }
 
 export type Audit = ReturnType<typeof createAudit>;

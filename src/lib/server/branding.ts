@@ -1,4 +1,5 @@
-import { accentOf, parseColour } from '../branding/accent.ts';
+import { lockName } from './db/locks.ts';
+import { accentOf, parseColour } from '../domain/brand.ts';
 import { hiddenCharacter, isPhone, readLine } from '../domain/text.ts';
 import type { Clock } from './platform/clock.ts';
 import type { BrandBody } from './contract/router.ts';
@@ -7,6 +8,11 @@ import { Refused } from './platform/errors.ts';
 import { sha256, sha256Bytes } from './platform/secrets.ts';
 import { sql } from 'kysely';
 import type { Row } from './db/schema.ts';
+
+/**
+ * The brand of an owner, for all its routers: name, phone number, colour and logo. A logo is drawn again as a small
+ * PNG, named by its hash and never changed.
+ */
 
 interface BrandChange {
 	name: string;
@@ -66,6 +72,7 @@ export function createBranding(database: Database, clock: Clock) {
 			const logo = typeof change.logo === 'string' ? change.logo : await drawLogo(change.logo);
 			const shown = { name, contact, accent, ...logoColumns(logo) };
 			await database.transact(async (trx) => {
+				await lockName(trx, `brand of ${accountId}`);
 				const [before] = await find(database.kind, trx, [accountId]);
 				const isOld = change.version !== '' && change.version !== versionOf(before);
 				// They are the same if the form was sent twice.

@@ -25,6 +25,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Base } from './base.ts';
 import type { Operators } from './billing/operators/registry.ts';
 
+/**
+ * Checks of stored data and settings: `airtill doctor` and the overview at /admin show what they find, with the next
+ * step. They call no gateway and no operator.
+ */
+
 export interface Finding {
 	level: 'ok' | 'warn' | 'FAIL';
 	/** The subject, e.g. `database`. */
@@ -46,7 +51,6 @@ const MAX_NAMED = 5;
 /** With a larger offset, a gateway refuses Disconnect-Requests (RFC 5176) and misdates its reports. */
 const MAX_OFFSET_MS = MINUTE_MS / 2;
 
-/** Reads stored data and calls no gateway. */
 export async function* checkGateways(app: ChecksContext): AsyncGenerator<Finding> {
 	let count = 0;
 	let problems = 0;
@@ -98,7 +102,7 @@ function* checkCredentials(gateway: RegisteredGateway): Generator<Finding> {
 	const missing = [
 		...(secretName !== null && secret === null ? [`${secretName} (--secret)`] : []),
 		...(mode === 'radius' && !given.radiusSecret ? ['RADIUS secret (--radius-secret)'] : []),
-		...((mode === 'radius' || mode === 'poll') && !given.token ? ['token (--token)'] : [])
+		...(['radius', 'poll', 'fetch'].includes(mode) && !given.token ? ['token (--token)'] : [])
 	];
 	if (missing.length > 0) {
 		yield fail('secrets', `missing: ${missing.join(', ')}`, `create them with "gateways rotate ${name}"`);

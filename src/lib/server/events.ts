@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import type { Base } from './base.ts';
 import { API_VERSION, type EventBody, type EventType } from './contract/webhooks.ts';
 import { type Tx, afterCommit } from './db/database.ts';
+import { holdsEverything } from './db/locks.ts';
 import { type NewestFirst, findNewestFirst } from './db/queries.ts';
 import { isoTime } from './platform/clock.ts';
 import { eventId } from './platform/secrets.ts';
@@ -38,10 +39,17 @@ export const eventBody = ({ id, type, createdAt, data }: Envelope) => ({
 
 export type Events = ReturnType<typeof createEvents>;
 
-/** @param publish runs in the transaction of the event */
+/** Tells others of events. */
+interface Publisher {
+	/** Read with the insert of the event: most events have no recipients. */
+	countRecipients(trx: Tx, event: Pick<NewEvent, 'type' | 'accountId' | 'routerId'>): Expression<unknown>;
+	/** Runs in the transaction of the event. */
+	publish(trx: Tx, event: RecordedEvent): Promise<void>;
+}
+
 export const createEvents = (
 	{ database, clock, metrics }: Base,
-	publish: (trx: Tx, event: RecordedEvent) => Promise<void>
+	{ countRecipients, publish }: Publisher
 ) => ({
 	/** Lists the events of an account's sessions and payments, newest first, while their data is kept. */
 	async list({ accountId }: { accountId: number }, page: NewestFirst<string>) {
@@ -61,20 +69,26 @@ export const createEvents = (
 	/** Records and publishes in the transaction of the state change: no event is lost or invented. */
 	async record(trx: Tx, event: NewEvent): Promise<void> {
 		const recorded = { ...event, id: eventId(), createdAt: clock.now() };
-		await trx
-			.insertInto('events')
-			.values({
-				id: recorded.id,
-				type: event.type,
-				account_id: event.accountId,
-				router_id: event.routerId,
-				session_id: event.sessionId,
-				payment_id: event.paymentId,
-				data: JSON.stringify(event.data),
-				created_at: recorded.createdAt
-			})
-			.execute();
-		await publish(trx, recorded);
+		const row = {
+			id: recorded.id,
+			type: event.type,
+			account_id: event.accountId,
+			router_id: event.routerId,
+			session_id: event.sessionId,
+			payment_id: event.paymentId,
+			data: JSON.stringify(event.data),
+			created_at: recorded.createdAt
+		};
+		const count = sql<number>`(${countRecipients(trx, event)})`.as('recipients');
+		// Citus takes no subquery in an insert, and SQLite no insert in a query.
+		const { recipients } = holdsEverything(trx)
+			? await trx.insertInto('events').values(row).returning(count).executeTakeFirstOrThrow()
+			: await trx
+					.with('added', (db) => db.insertInto('events').values(row).returning('id'))
+					.selectFrom('added')
+					.select(count)
+					.executeTakeFirstOrThrow();
+		if (recipients > 0) await publish(trx, recorded);
 		const [stage = '', outcome = ''] = event.type.split('.');
 		afterCommit(trx, () => metrics.count('airtill_purchases_total', { stage, outcome }));
 	}

@@ -1,9 +1,5 @@
-import {
-	type Access,
-	scheduleGatewayAdded,
-	changeGatewaySettings,
-	removeGatewayForOwner
-} from '#lib/server/access/access.ts';
+import { type Access, changeGatewaySettings, removeGatewayForOwner } from '#lib/server/access/access.ts';
+import { scheduleComparison } from '#lib/server/access/admissions.ts';
 import { adoptPortalLogin, checkGatewayKind } from '#lib/server/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
@@ -36,6 +32,7 @@ import { fetchGatewayStatus } from './gateways/health.ts';
 import type { Author } from '#lib/server/audit.ts';
 import { refuseFields } from '#lib/server/platform/errors.ts';
 import { gatewaySecret, sha256 } from '#lib/server/platform/secrets.ts';
+import { formatLine, formatRemoval } from './gateways/mikrotik-fetch.ts';
 import { installScript } from './gateways/opennds.ts';
 
 /** The steps from a new gateway to one that works, for the command line and the owner pages. */
@@ -61,7 +58,7 @@ export async function addGateway(context: GatewaySetup, input: GatewayInput, app
 	await checkGatewayKind(context, input.routerId, input.kind);
 	const gateway = await createGateway(context.gateways, input, async (trx, added) => {
 		await requireHeldLimits(context.offers, trx, added.routerId, { gateway: { before: null, after: added } });
-		await scheduleGatewayAdded(context.access, trx, added);
+		await scheduleComparison(context, trx, added.id);
 		await apply?.(trx, added);
 	});
 	return { gateway, becamePortalLogin: await adoptPortalLogin(context, gateway) };
@@ -218,6 +215,32 @@ export async function showOwnGatewayConfig(
 		: parts;
 }
 
+/**
+ * Makes a new key of a MikroTik that fetches. The router that has the earlier one is refused from now on.
+ * @returns the line for its terminal, shown once, and the line that removes what it makes
+ */
+export async function makeTerminalLine(
+	context: GatewaySetup,
+	gateway: RegisteredGateway,
+	origin: string | null,
+	apply?: (trx: Tx) => Promise<void>
+): Promise<{ line: string; removal: string }> {
+	const token = gatewaySecret();
+	const rotation = {
+		...{ key: gateway.unreadable.includes('--key'), secret: null, radiusSecret: null, token: sha256(token) },
+		...{ apiKey: null, apiUser: null }
+	};
+	const renewed = await rotateGateway(context.gateways, gateway.id, rotation, apply);
+	const portal = parsePortalAddress({ origin, port: context.config.port });
+	const line = formatLine({ address: `${portal.origin}/mikrotik/${renewed.key}`, token });
+	return { line, removal: formatRemoval(renewed) };
+}
+
+export const makeOwnLine = (context: GatewaySetup, gateway: RegisteredGateway, { origin, author }: Change) =>
+	makeTerminalLine(context, gateway, origin, (trx) =>
+		recordGatewayChange(context, trx, author, 'rotated', gateway)
+	);
+
 /** Tests a gateway, once at a time. */
 export async function testOwnGateway(
 	context: GatewaySetup,
@@ -254,7 +277,7 @@ export type TestResult = 'ready' | 'unready' | 'unreachable' | 'seen' | 'unseen'
 const notesOf = (parts: readonly ConfigPart[]) => parts.filter(({ file }) => file === null);
 
 /**
- * A grant at one gateway of a console counts at all of them: another owner's console would mix their buyers.
+ * An admission at one gateway of a console counts at all of them: another owner's console would mix their buyers.
  */
 async function refuseShared(trx: Tx, gateway: RegisteredGateway): Promise<void> {
 	const { owner_account_id: owner } = await findRouterOrThrow(trx, gateway.routerId);
@@ -265,7 +288,7 @@ async function refuseShared(trx: Tx, gateway: RegisteredGateway): Promise<void> 
 }
 
 /** The kinds that need no program, file or server of the administrator. */
-export const OWN_KINDS = ['opennds', 'mikrotik', 'unifi'] as const;
+export const OWN_KINDS = ['opennds', 'mikrotik', 'mikrotik-fetch', 'unifi'] as const;
 export type OwnKind = (typeof OWN_KINDS)[number];
 
 /** Per router. */
@@ -309,6 +332,8 @@ const ownChange = ({ kind }: RegisteredGateway, own: OwnInput): GatewayChange =>
 	buildOwnSettings(kind as OwnKind, own);
 
 function buildOwnSettings(kind: OwnKind, { loginHost, api, apiCertificate, site, accessPoints }: OwnInput) {
+	// It reports where its login page is.
+	if (kind === 'mikrotik-fetch') return {};
 	return {
 		...(kind !== 'unifi' && { loginHosts: splitList(loginHost) }),
 		...(kind !== 'opennds' && { api: api || null, apiCertificate: apiCertificate || null, publicApi: true }),
@@ -324,4 +349,4 @@ export const showOwnInput = ({ loginHosts, settings }: RegisteredGateway): OwnIn
 
 /** False if an administrator has given it a key, which its router's owner must not see or send elsewhere. */
 export const isOwnGateway = ({ kind, settings }: RegisteredGateway): boolean =>
-	kind === 'opennds' || settings.publicApi === true;
+	kind === 'opennds' || kind === 'mikrotik-fetch' || settings.publicApi === true;

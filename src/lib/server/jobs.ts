@@ -1,3 +1,4 @@
+import { hold, lockName } from './db/locks.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +9,6 @@ import { Forbidden } from './platform/errors.ts';
 import { type Log, redact } from './platform/log.ts';
 import { type Metrics, NO_METRICS } from './platform/metrics.ts';
 import { type RawBuilder, sql } from 'kysely';
-import { isChanged } from './db/queries.ts';
 import type { Row } from './db/schema.ts';
 
 /**
@@ -18,6 +18,8 @@ import type { Row } from './db/schema.ts';
  * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
  * jobs after LEASE_MS, so every handler must be safe to run again. Claims and ends of jobs are `unsynced`: a lost one
  * only repeats the job.
+ * Hand-over: a process takes a due job that it schedules with the transaction that schedules it (`mayTake`), and runs it after
+ * the commit. Nobody claims it, and if the process dies before, the lease runs out as after a claim.
  * Fence: a process that stands still for longer than its lease goes on beside the run that took over. Each run has its own
  * token (`lease_owner`), and its transactions commit only while the job's row has it (src/docs/decisions/one-fence.md).
  * Concurrency: jobs without a group share MAX_UNGROUPED worker slots, which they hold only while they work (`withoutSlot`),
@@ -38,7 +40,7 @@ type JobHandler = (run: Run) => Promise<number | null>;
 
 export type JobHandlers = Record<string, JobHandler>;
 
-/** Stores nothing for a run that has lost its lease: `transact` and `write` throw (`isLeaseLost`). */
+/** Stores nothing for a run that has lost its lease: `transact` throws (`isLeaseLost`). */
 export interface FencedDatabase extends Writer {
 	/** Without the fence: for what the next run cannot learn again. Say why at each use. */
 	unfenced: Database;
@@ -114,7 +116,11 @@ const newContext = (database: Database, clock: Clock, log: Log, metrics: Metrics
 	/** When leases of dead processes were last looked for. */
 	freedAt: -Infinity,
 	/** Ends the pause before the next tick. */
-	nudged: new AbortController()
+	nudged: new AbortController(),
+	/** Runs something as a part of no request and no job; null before the start. */
+	runOutside: null as ReturnType<typeof AsyncLocalStorage.snapshot> | null,
+	/** Jobs that a transaction takes with its commit. */
+	taken: new WeakMap<Queries, Job[]>()
 });
 
 export function createJobs(database: Database, clock: Clock, log: Log, metrics: Metrics = NO_METRICS) {
@@ -125,29 +131,33 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
 
-	async function schedule(queries: Queries, jobs: Scheduled) {
+	async function schedule(queries: Queries, jobs: readonly Scheduled[]) {
 		const now = clock.now();
-		await scheduleJobs(queries, jobs, now);
-		if (jobs.runAt > now) return;
-		if (queries.isTransaction) afterCommit(queries as Tx, nudge);
-		else nudge();
+		const rows = jobs.map(({ kind, subjectId, groupId = null, runAt }) => ({
+			...{ kind, subject_id: subjectId, group_id: groupId, run_at: runAt, created_at: now, attempts: 0 },
+			...(runAt <= now && mayTake(context, groupId) ? { ...newLease(now), attempts: 1 } : RELEASED)
+		}));
+		const leased = await insertJobs(queries, rows);
+		const starts = rows.map(({ kind, subject_id: subject, run_at: runAt, lease_owner: owner }) => {
+			if (runAt > now) return null;
+			const job = leased.find((one) => one.kind === kind && one.subject_id === subject);
+			return owner !== null && job ? takeOnCommit(context, queries, job, owner) : nudge;
+		});
+		for (const start of new Set(starts)) {
+			if (queries.isTransaction && start) afterCommit(queries as Tx, start);
+			else start?.();
+		}
 	}
 
 	return {
 		/** Schedules a job in the caller's transaction. A due one starts at once after the commit. */
 		schedule: (queries: Queries, kind: string, subjectId: number, runAt: number) =>
-			schedule(queries, { kind, subjectIds: [subjectId], groupId: null, runAt }),
-		/** Schedules jobs that share the concurrency limit of a group. */
-		scheduleInGroup: (
-			queries: Queries,
-			kind: string,
-			groupId: number,
-			subjectIds: readonly number[],
-			runAt: number
-		) => schedule(queries, { kind, subjectIds, groupId, runAt }),
+			schedule(queries, [{ kind, subjectId, runAt }]),
+		/** The same for several jobs of different kinds or subjects, in one statement. */
+		scheduleAll: schedule,
 		/** Makes a job due now, creating it if needed, and starts it. */
 		wake: (kind: string, subjectId: number) =>
-			schedule(database.db, { kind, subjectIds: [subjectId], groupId: null, runAt: clock.now() }),
+			schedule(database.db, [{ kind, subjectId, runAt: clock.now() }]),
 		/**
 		 * Calls another system. The job that calls holds no slot until the answer is there.
 		 * @returns `crowded`, without a call, if MAX_WAITING others wait for the same system: it hangs
@@ -179,6 +189,7 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 					log.warn({ err: error }, 'leases not extended');
 				});
 			}, HEARTBEAT_MS);
+			context.runOutside = AsyncLocalStorage.snapshot();
 			loop = claimJobs(context);
 		},
 		/** Takes no new jobs, aborts the handlers' signal and waits for running handlers. */
@@ -193,6 +204,24 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 	};
 }
 
+/**
+ * Whether this process runs a job that it schedules without claiming it: the transaction that schedules it stores the lease,
+ * too. Jobs of groups are counted over all processes, and others may be full.
+ */
+const mayTake = ({ isStopped, runOutside, running }: JobsContext, groupId: number | null) =>
+	runOutside !== null && !isStopped && groupId === null && countFree(running) > 0;
+
+/** @returns starts the job, if it was free, once it is committed */
+function takeOnCommit(context: JobsContext, queries: Queries, job: Job, owner: string | null): () => void {
+	const taken = context.taken.get(queries) ?? [];
+	context.taken.set(queries, taken);
+	const known = taken.findIndex(({ id, lease_owner }) => id === job.id && lease_owner === job.lease_owner);
+	// Scheduled twice in one transaction: it runs once.
+	if (known >= 0) taken[known] = job;
+	else if (job.lease_owner === owner) taken.push(job);
+	return () => context.runOutside?.(() => taken.splice(0).forEach((one) => launch(context, one)));
+}
+
 async function run(context: JobsContext, job: Job): Promise<void> {
 	const { database, clock, log, metrics } = context;
 	const { kind, subject_id: subjectId } = job;
@@ -201,16 +230,19 @@ async function run(context: JobsContext, job: Job): Promise<void> {
 		if (!handler) throw new Error(`No handler for job ${kind}`);
 		const signal = context.stopping.signal;
 		const again = await handler({ subjectId, signal, database: fenceDatabase(database, job) });
-		if (again === null) await complete(database, job);
-		else await reschedule(database, job, { runAt: again, error: null });
+		const nextAt =
+			again === null
+				? await complete(database, job)
+				: await reschedule(database, job, { runAt: again, error: null });
+		if (nextAt !== null && nextAt < clock.now() + MAX_SLEEP_MS) context.nudged.abort();
 	} catch (error) {
 		const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
 		const message = error instanceof Error ? error.message : String(error);
 		// If this fails too (database gone), the lease runs out and the job is taken again.
-		const isOwn = await reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(
-			() => true
+		const nextAt = await reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(
+			() => runAt
 		);
-		if (isLeaseLost(error) || !isOwn) {
+		if (isLeaseLost(error) || nextAt === null) {
 			log.info({ job: kind, subject: subjectId }, 'job taken over by another run; this one ends');
 			return;
 		}
@@ -230,34 +262,16 @@ function fenceDatabase(database: Database, job: Job): FencedDatabase {
 		};
 	return {
 		db: database.db,
-		transact: (work, options) => database.transact(fence(work), options),
-		write: (work) => database.write(fence(work)),
+		transact: (work) => database.transact(fence(work)),
 		unfenced: database
 	};
 }
 
-/**
- * Locks the job's row until the commit, so that nobody takes the job over before. It is an upsert because a serializable
- * read of this table on PostgreSQL makes purchases, which insert jobs, fail and run again. @throws Forbidden
- */
-async function holdLease(trx: Tx, job: Job): Promise<void> {
-	const { id, kind, subject_id, run_at, created_at } = job;
-	const held = await trx
-		.insertInto('jobs')
-		.values({ kind, subject_id, run_at, created_at })
-		.onConflict((conflict) =>
-			conflict
-				.columns(['kind', 'subject_id'])
-				.doUpdateSet({ wakes: sql`jobs.wakes` })
-				.where('jobs.id', '=', id)
-				.where('jobs.lease_owner', '=', job.lease_owner)
-		)
-		.returning('id')
-		.executeTakeFirst();
-	if (held?.id !== id) {
-		const message = `Job ${kind} ${subject_id} has been taken over`;
-		throw new Forbidden<typeof LEASE_LOST>(LEASE_LOST, message);
-	}
+/** Locks the job's row until the commit, so that nobody takes the job over before. @throws Forbidden */
+async function holdLease(trx: Tx, { id, kind, subject_id, lease_owner }: Job): Promise<void> {
+	const own = trx.selectFrom('jobs').select('id').where('id', '=', id).where('lease_owner', '=', lease_owner);
+	if (await hold(trx, own).executeTakeFirst()) return;
+	throw new Forbidden<typeof LEASE_LOST>(LEASE_LOST, `Job ${kind} ${subject_id} has been taken over`);
 }
 
 function launch(context: JobsContext, job: Job): void {
@@ -265,8 +279,10 @@ function launch(context: JobsContext, job: Job): void {
 	const entry: RunningJob = { job, task: Promise.resolve(), waitsFor: null };
 	running.add(entry);
 	entry.task = CURRENT.run(entry, () => run(context, job)).finally(() => {
+		// Otherwise no job waited for this one's place.
+		const wasFull = job.group_id !== null || countFree(running) <= 0;
 		running.delete(entry);
-		context.nudged.abort();
+		if (wasFull) context.nudged.abort();
 	});
 }
 
@@ -285,19 +301,29 @@ async function claimJobs(context: JobsContext): Promise<void> {
 const working = (running: JobsContext['running']): number =>
 	[...running].filter(({ job, waitsFor }) => job.group_id === null && waitsFor === null).length;
 
+/** How many jobs without a group may start. */
+function countFree(running: JobsContext['running']): number {
+	const ungrouped = [...running].filter(({ job }) => job.group_id === null).length;
+	return Math.min(MAX_UNGROUPED - working(running), MAX_OPEN - ungrouped);
+}
+
 /** Claims and starts due jobs. Returns how long to sleep in ms. */
 async function tick(context: JobsContext): Promise<number> {
 	const { database, clock, running } = context;
 	if (!context.isClockChecked) await checkClock(context);
 	const now = clock.now();
-	if (Math.abs(now - context.freedAt) >= MAX_SLEEP_MS) {
-		await freeExpired(context, now);
+	let waiting = await findWaiting(database);
+	const isExpired = waiting.leasedUntil !== null && waiting.leasedUntil <= now;
+	if (isExpired && Math.abs(now - context.freedAt) >= MAX_SLEEP_MS) {
 		context.freedAt = now;
+		await freeExpired(context, now);
+		waiting = await findWaiting(database);
 	}
-	const lease = { owner: randomUUID(), now, until: now + LEASE_MS };
+	const { nextAt, hasGroups } = waiting;
+	const { lease_owner: owner, lease_until: until } = newLease(now);
+	const lease = { owner, now, until };
 	const groupedCount = [...running].filter(({ job }) => job.group_id !== null).length;
-	const free = Math.min(MAX_UNGROUPED - working(running), MAX_OPEN - (running.size - groupedCount));
-	const { nextAt, hasGroups } = await waiting(database);
+	const free = countFree(running);
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
 	const isDue = free > 0 && nextAt !== null && nextAt <= now;
 	const single = isDue ? await claim(database.unsynced, lease, FREE, free, database.lockClaimed) : [];
@@ -340,8 +366,6 @@ const MAX_PER_GROUP = 5;
 /** Per process; most of these jobs only wait for a network. */
 const MAX_GROUPED = 200;
 const RESERVED = 100;
-/** Arbitrary but fixed: identifies the claims among the locks of this program. */
-const CLAIM_LOCK = 7_243_002;
 
 interface Claim {
 	claimed: Job[];
@@ -363,10 +387,9 @@ async function claimInGroups(database: Database, lease: Lease, running: number):
 	const nextAt = later.length > 0 ? Math.min(...later) : null;
 	if (running >= MAX_GROUPED || !waiting.some(isDue)) return { claimed: [], nextAt };
 
-	// The database's own isolation level: serializable claims would make purchases fail and run again.
 	const claimed = await database.unsynced.transaction().execute(async (trx) => {
 		// One process claims at a time and counts earlier claims, so that limits hold for all processes.
-		await database.lock(trx, CLAIM_LOCK);
+		await lockName(trx, 'claims of jobs');
 		const due = (await waitingGroups(trx)).filter(isDue);
 		due.sort((one, other) => one.running - other.running || one.due_at - other.due_at);
 		const jobs: Job[] = [];
@@ -416,23 +439,46 @@ const BATCH = 1_000;
 
 interface Scheduled {
 	kind: string;
-	subjectIds: readonly number[];
-	groupId: number | null;
+	subjectId: number;
+	/** Jobs of a group share its concurrency limit. */
+	groupId?: number;
 	runAt: number;
 }
 
-async function scheduleJobs(queries: Queries, { kind, subjectIds, groupId, runAt }: Scheduled, now: number) {
-	const common = { kind, group_id: groupId, run_at: runAt, created_at: now };
-	for (let from = 0; from < subjectIds.length; from += BATCH) {
-		const ids = subjectIds.slice(from, from + BATCH);
-		await queries
+type NewJob = Pick<
+	Job,
+	'kind' | 'subject_id' | 'group_id' | 'run_at' | 'created_at' | 'lease_owner' | 'lease_until' | 'attempts'
+>;
+
+const newLease = (now: number) => ({ lease_owner: randomUUID(), lease_until: now + LEASE_MS });
+
+/** Schedules a job from where no queue is at hand: a process that runs jobs finds it at its next tick. */
+export const storeJob = (queries: Queries, kind: string, subject_id: number, run_at: number) => {
+	const unleased = { group_id: null, lease_owner: null, lease_until: null, attempts: 0 };
+	return insertJobs(queries, [{ kind, subject_id, run_at, created_at: run_at, ...unleased }]);
+};
+
+/** Inserts or moves jobs. @returns them if one of them has a lease, which counts if nobody runs the job now */
+async function insertJobs(queries: Queries, rows: readonly NewJob[]): Promise<Job[]> {
+	const isLeased = rows.some(({ lease_owner: owner }) => owner !== null);
+	const leased = {
+		lease_owner: sql<string | null>`coalesce(jobs.lease_owner, excluded.lease_owner)`,
+		lease_until: sql<number | null>`coalesce(jobs.lease_until, excluded.lease_until)`,
+		attempts: sql<number>`jobs.attempts + case when jobs.lease_owner is null then excluded.attempts else 0 end`
+	};
+	const moved = { run_at: sql<number>`excluded.run_at`, wakes: sql<number>`jobs.wakes + 1` };
+	const inserted: Job[] = [];
+	for (let from = 0; from < rows.length; from += BATCH) {
+		const insert = queries
 			.insertInto('jobs')
-			.values(ids.map((subject_id) => ({ ...common, subject_id })))
+			.values(rows.slice(from, from + BATCH))
 			.onConflict((conflict) =>
-				conflict.columns(['kind', 'subject_id']).doUpdateSet({ run_at: runAt, wakes: sql`jobs.wakes + 1` })
-			)
-			.execute();
+				conflict.columns(['kind', 'subject_id']).doUpdateSet({ ...moved, ...(isLeased && leased) })
+			);
+		if (isLeased) inserted.push(...(await insert.returningAll().execute()));
+		else await insert.execute();
 	}
+	return inserted;
 }
 
 // Written as in the partial indexes, which parameters would not match.
@@ -440,12 +486,25 @@ const FREE = sql<boolean>`lease_until is null and group_id is null`;
 
 const GROUPED = sql<boolean>`lease_until is null and group_id is not null`;
 
-/** Reads when the first free job is due, and whether jobs of groups wait. One statement, because every tick reads it. */
-async function waiting({ db }: Database): Promise<{ nextAt: number | null; hasGroups: boolean }> {
-	const { rows } = await sql<{ next_at: number | null; group_id: number | null }>`
+/**
+ * Reads when the first free job is due, whether jobs of groups wait, and when the first lease ends. One statement, because
+ * every tick reads it.
+ */
+async function findWaiting({ db }: Database) {
+	const { rows } = await sql<{
+		next_at: number | null;
+		group_id: number | null;
+		leased_until: number | null;
+	}>`
 		select (select min(run_at) from jobs where ${FREE}) as next_at,
-			(select min(group_id) from jobs where ${GROUPED}) as group_id`.execute(db);
-	return { nextAt: rows[0]?.next_at ?? null, hasGroups: rows[0]?.group_id != null };
+			(select min(group_id) from jobs where ${GROUPED}) as group_id,
+			(select min(lease_until) from jobs where lease_until is not null) as leased_until`.execute(db);
+	const [row] = rows;
+	return {
+		nextAt: row?.next_at ?? null,
+		hasGroups: row?.group_id != null,
+		leasedUntil: row?.leased_until ?? null
+	};
 }
 
 /** Leases due jobs. @param which those of one group, or FREE ones */
@@ -516,40 +575,36 @@ async function extendLeases({ database, clock, running }: JobsContext): Promise<
 		.execute();
 }
 
-/** Deletes a finished job, unless something woke it while it ran: then it is due again. */
-async function complete(database: Database, job: Job): Promise<void> {
+/** Deletes a finished job, unless something woke it while it ran: then it runs again. @returns when; null if it is gone */
+async function complete(database: Database, job: Job): Promise<number | null> {
 	const deleted = await database.unsynced
 		.deleteFrom('jobs')
 		.where('id', '=', job.id)
 		.where('lease_owner', '=', job.lease_owner)
 		.where('wakes', '=', job.wakes)
 		.executeTakeFirst();
-	if (deleted.numDeletedRows > 0n) return;
-	await database.unsynced
-		.updateTable('jobs')
-		.set({ ...RELEASED, attempts: 0, last_error: null })
-		.where('id', '=', job.id)
-		.where('lease_owner', '=', job.lease_owner)
-		.execute();
+	return deleted.numDeletedRows > 0n ? null : reschedule(database, job, { runAt: 0, error: null });
 }
 
 /**
  * Releases a job for a later run. If it was scheduled while it ran, that time stays.
- * @returns false if another run has taken it over
+ * @returns when it runs; null if another run has taken it over
  */
-const reschedule = (database: Database, job: Job, next: { runAt: number; error: string | null }) =>
-	isChanged(
-		database.unsynced
-			.updateTable('jobs')
-			.set({
-				...RELEASED,
-				run_at: sql`case when wakes = ${job.wakes} then ${next.runAt} else run_at end`,
-				last_error: next.error,
-				...(next.error === null && { attempts: 0 })
-			})
-			.where('id', '=', job.id)
-			.where('lease_owner', '=', job.lease_owner)
-	);
+async function reschedule(database: Database, job: Job, next: { runAt: number; error: string | null }) {
+	const released = await database.unsynced
+		.updateTable('jobs')
+		.set({
+			...RELEASED,
+			run_at: sql`case when wakes = ${job.wakes} then ${next.runAt} else run_at end`,
+			last_error: next.error,
+			...(next.error === null && { attempts: 0 })
+		})
+		.where('id', '=', job.id)
+		.where('lease_owner', '=', job.lease_owner)
+		.returning('run_at')
+		.executeTakeFirst();
+	return released?.run_at ?? null;
+}
 
 /** Makes all jobs due and shortens leases that end later than `leaseUntil`. */
 const makeAllDue = (database: Database, now: number, leaseUntil: number) =>

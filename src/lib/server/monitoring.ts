@@ -8,6 +8,8 @@ import { equalSecrets } from './platform/secrets.ts';
 import type { Queries } from './db/database.ts';
 import { sql } from 'kysely';
 
+/** Gauges of /metrics that are read from the database, and what the pages of administrators show of them. */
+
 /** Scrapes share a reading, so that many of them cost the database what one costs. */
 const KEPT_MS = 5_000;
 /** Below the default timeout of Prometheus. */
@@ -82,8 +84,8 @@ async function read({ database, jobs, kinds }: MonitoringContext) {
 async function moneyOf({ database: { db }, kinds }: MonitoringContext, routerId: number) {
 	const [payments, reviews, refunds, notConnected] = await Promise.all([
 		newestPayments(db, routerId, MAX_OF_ROUTER),
-		openReviews(db, routerId, MAX_OF_ROUTER),
-		openRefunds(db, kinds.refund, routerId, MAX_OF_ROUTER),
+		findOpenReviews(db, routerId, MAX_OF_ROUTER),
+		findOpenRefunds(db, kinds.refund, routerId, MAX_OF_ROUTER),
 		findNotConnected(db, routerId, MAX_OF_ROUTER)
 	]);
 	return { payments, reviews, refunds, notConnected };
@@ -138,7 +140,7 @@ export const newestPayments = (queries: Queries, routerId: number, limit: number
 		.limit(limit)
 		.execute();
 
-export const openReviews = (queries: Queries, routerId: number, limit: number) =>
+export const findOpenReviews = (queries: Queries, routerId: number, limit: number) =>
 	queries
 		.selectFrom('reviews')
 		.selectAll()
@@ -158,7 +160,7 @@ export const openReviews = (queries: Queries, routerId: number, limit: number) =
 		.execute();
 
 /** Reads a router's unfinished refunds, oldest first. @param job kind of the jobs that each of them has */
-export const openRefunds = (queries: Queries, job: string, routerId: number, limit: number) =>
+export const findOpenRefunds = (queries: Queries, job: string, routerId: number, limit: number) =>
 	queries
 		.selectFrom('jobs')
 		.innerJoin('refunds', 'refunds.id', 'jobs.subject_id')

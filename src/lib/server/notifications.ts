@@ -13,6 +13,16 @@ import type { Row, Schema } from './db/schema.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { z } from 'zod';
 
+/**
+ * Sends emails and SMS that a transaction has queued.
+ *
+ * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
+ * Guarantees: a reason (`key`) has one notification. An SMS costs money, so it is repeated only if the request reached
+ * nobody; after a lost response or a crash it is `uncertain` and counts as paid, and a buyer may ask for the code once
+ * more. An email is repeated after any error, because a second copy costs nothing.
+ * Security: the content, which may have a code, is sealed and deleted after the last attempt.
+ */
+
 export type Channel = NotificationRow['channel'];
 
 interface NewNotification {
@@ -26,15 +36,6 @@ interface NewNotification {
 	text: string;
 }
 
-/**
- * Sends emails and SMS that a transaction has queued.
- *
- * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
- * Guarantees: a reason (`key`) has one notification. An SMS costs money, so it is repeated only if the request reached
- * nobody; after a lost response or a crash it is `uncertain` and counts as paid, and a buyer may ask for the code once
- * more. An email is repeated after any error, because a second copy costs nothing.
- * Security: the content, which may have a code, is sealed and deleted after the last attempt.
- */
 export interface Notifications extends Base {
 	mailer: Mailer;
 	/** null: no SMS. */
@@ -54,7 +55,7 @@ const KEEP_MS = 90 * DAY_MS;
 const CODE_TRIES = 2;
 const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies NotificationRow['status'][];
 
-export function openNotifications({
+export function createNotifications({
 	http,
 	...context
 }: Base & { mailer: Mailer; http: HttpClient }): Notifications {
@@ -87,9 +88,10 @@ export async function queueNotification(
 		currency: config.currency,
 		created_at: now
 	});
-	if (id !== null)
-		await jobs.scheduleInGroup(trx, SEND_NOTIFICATION_JOB, GROUPS[notification.channel], [id], now);
-	return id !== null;
+	if (id === null) return false;
+	const groupId = GROUPS[notification.channel];
+	await jobs.scheduleAll(trx, [{ kind: SEND_NOTIFICATION_JOB, groupId, subjectId: id, runAt: now }]);
+	return true;
 }
 
 const formatSealContext = ({ key }: Pick<NewNotification, 'key'>) => `notification:${key}`;
@@ -102,7 +104,7 @@ async function sendNotification(context: Fenced<Notifications>, id: number): Pro
 	const { channel, kind, tries, status, created_at } = notification;
 	const facts = { notification: id, channel, kind, to: maskPhone(notification.address) };
 	const store = (to: Updateable<Schema['notifications']>) =>
-		database.write((trx) => trx.updateTable('notifications').set(to).where('id', '=', id).execute());
+		database.transact((trx) => trx.updateTable('notifications').set(to).where('id', '=', id).execute());
 	const finish = async (as: 'sent' | 'failed' | 'uncertain', reason?: string) => {
 		await store({ status: as, content_sealed: null });
 		if (as !== 'sent') log.warn({ ...facts, reason }, `notification ${as}`);

@@ -23,14 +23,15 @@ import {
 	isPayable,
 	readOffers,
 	saveOffers
-} from './routers/offers.ts';
+} from './routers/offer-list.ts';
 import { type PriceSetter, recordForOwner } from './routers/edit-router.ts';
 import {
 	type RouterRow,
 	type Routers,
 	findChangeableRouter,
 	findRouterOrThrow,
-	listPaymentMethods
+	listPaymentMethods,
+	lockRouter
 } from './routers/routers.ts';
 import { durationProblem } from '#lib/domain/time.ts';
 import { type ProblemItem, describeIssue } from './contract/problems.ts';
@@ -86,6 +87,8 @@ export function replaceOffers(
 ): Promise<OwnerOfferListBody> {
 	const { database, clock, routers } = context;
 	return database.transact(async (trx) => {
+		// Before its gateways are read: they must go on to hold the limits of the offers.
+		await lockRouter(trx, routerId);
 		const router = await findCheckedRouter(context, trx, setter, { routerId, list });
 		const { offers, lastOfferId } = assignIds(list, router, readOffers(routers, router));
 		const text = formatOffers(offers);

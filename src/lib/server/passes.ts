@@ -1,13 +1,15 @@
+import { Outdated, hold, lockById, type Held } from './db/locks.ts';
 import { type Updateable, sql } from 'kysely';
 import { dataLeft, dataMb, leastMs } from '#lib/domain/offers.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi.ts';
 import type { Base } from './base.ts';
 import type { Queries, Reads, Tx } from './db/database.ts';
-import { first, insertRow } from './db/queries.ts';
+import { exists, first, insertRow } from './db/queries.ts';
 import type { Row, Schema } from './db/schema.ts';
 import type { Speed } from './gateways/gateway.ts';
+import { isTimeOwed } from './gateways/outages.ts';
 import { wifiPassword, type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
-import { findRouterOrThrow, openNetworkPassword } from './routers/routers.ts';
+import { type RouterRow, keepRouter, lacksNetworkPassword, openNetworkPassword } from './routers/routers.ts';
 
 /**
  * A pass is the right to be online at a router from start to end, under one password. It has the time of one or more
@@ -25,84 +27,130 @@ type BoughtTime = Pick<
 	'id' | 'router_id' | 'access_kind' | 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb'
 >;
 
-export async function findPassOrThrow(queries: Queries, id: number): Promise<PassRow> {
-	const pass = await findPass(queries, id);
-	if (!pass) throw new Error(`Pass ${id} is gone`);
-	return pass;
+/**
+ * A pass that the transaction holds, with all its sessions, devices and admissions: whoever changes one of them holds the
+ * pass first. Functions that change a pass take it.
+ */
+export type HeldPass = Held<Pick<PassRow, 'id'>>;
+
+export async function findPassOrThrow<Pass extends number | HeldPass>(
+	queries: Queries,
+	pass: Pass
+): Promise<Pass extends number ? PassRow : Held<PassRow>> {
+	const id = typeof pass === 'number' ? pass : pass.id;
+	const row = await findPass(queries, id);
+	if (!row) throw new Error(`Pass ${id} is gone`);
+	return row as Held<PassRow>;
 }
 
-export async function createPass(context: PassContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
+export const lockPass = (trx: Tx, id: number): Promise<Held<PassRow> | undefined> =>
+	lockById(trx, 'passes', id);
+
+/** Holds several passes, in the one order, by their ids. */
+export async function lockPasses(trx: Tx, ids: readonly (number | null)[]): Promise<Map<number, HeldPass>> {
+	const known = ids.filter((id) => id !== null);
+	if (known.length === 0) return new Map();
+	const query = trx.selectFrom('passes').select('id').where('id', 'in', known).orderBy('id');
+	const rows = (await hold(trx, query).execute()) as HeldPass[];
+	return new Map(rows.map((pass) => [pass.id, pass]));
+}
+
+/** @param router kept: who changes its password later gives it to this pass, too */
+export async function createPass(
+	context: PassContext,
+	trx: Tx,
+	router: RouterRow,
+	bought: BoughtTime
+): Promise<Held<PassRow>> {
 	const now = context.clock.now();
 	const { id, router_id, access_kind, max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = bought;
-	const password = await makePassword(context, trx, bought);
-	return insertRow(trx, 'passes', {
+	const password = makePassword(context, router, access_kind);
+	const pass = await insertRow(trx, 'passes', {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
 		...sealPassword(context.secrets, id, password),
 		...{ created_at: now, updated_at: now }
 	});
+	// Nobody else sees it before the commit.
+	return pass as Held<PassRow>;
 }
 
-/** Opens a pass that is over until `endsAt` (ms since the epoch), with a new password: the old one was erased. */
-export async function reopenPass(context: PassContext, trx: Tx, pass: PassRow, endsAt: number) {
-	const password = sealPassword(context.secrets, pass.id, await makePassword(context, trx, pass));
-	await changePass(trx, pass.id, { ...password, ends_at: endsAt, updated_at: context.clock.now() });
-}
-
-const makePassword = async (
+/**
+ * Opens a pass that is over until `endsAt` (ms since the epoch), with a new password if the old one was erased.
+ * @param router kept, as for `createPass`
+ */
+export async function reopenPass(
 	context: PassContext,
 	trx: Tx,
-	pass: Pick<PassRow, 'router_id' | 'access_kind'>
-) => (await findSharedPassword(context, trx, pass)) ?? wifiPassword();
-
-async function findSharedPassword(
-	context: PassContext,
-	trx: Tx,
-	{ router_id, access_kind }: Pick<PassRow, 'router_id' | 'access_kind'>
+	router: RouterRow,
+	pass: Held<PassRow>,
+	endsAt: number
 ) {
-	return access_kind === 'shared_password'
-		? openNetworkPassword(context, await findRouterOrThrow(trx, router_id))
-		: null;
+	const isKept = pass.password_sealed !== null && pass.access_kind !== 'shared_password';
+	const password = makePassword(context, router, pass.access_kind);
+	const sealed = !isKept && sealPassword(context.secrets, pass.id, password);
+	await changePass(trx, pass, { ...sealed, ends_at: endsAt, updated_at: context.clock.now() });
+}
+
+const makePassword = (context: PassContext, router: RouterRow, kind: PassRow['access_kind']): string =>
+	openSharedPassword(context, router, kind) ?? wifiPassword();
+
+function openSharedPassword(context: PassContext, router: RouterRow, kind: PassRow['access_kind']) {
+	// Its owner has changed the access since this was decided, and no password could let the buyer in.
+	if (lacksNetworkPassword(router, kind)) throw new Outdated('The router has no network password any more');
+	return kind === 'shared_password' ? openNetworkPassword(context, router) : null;
 }
 
 /** Adopts the access kind of a session that adds time, its device limit if that is higher, and adds its data. */
-export async function addTerms(context: PassContext, trx: Tx, pass: PassRow, bought: BoughtTime) {
-	const { id, access_kind: before } = pass;
+export async function addTerms(
+	context: PassContext,
+	trx: Tx,
+	pass: Held<PassRow>,
+	bought: BoughtTime
+): Promise<Held<PassRow>> {
+	const { access_kind: before } = pass;
 	const { access_kind } = bought;
 	const max_devices = Math.max(pass.max_devices, bought.max_devices);
 	const data_limit_mb = pass.data_limit_mb === null ? null : pass.data_limit_mb + (bought.data_limit_mb ?? 0);
 	const isSame = max_devices === pass.max_devices && data_limit_mb === pass.data_limit_mb;
-	if (access_kind === before && isSame) return;
+	if (access_kind === before && isSame) return pass;
+	const router = await keepRouter(trx, pass.router_id);
 	// Security: a buyer who leaves shared_password must not keep the owner's password.
 	const replacement =
 		access_kind === before
 			? null
-			: ((await findSharedPassword(context, trx, bought)) ??
+			: (openSharedPassword(context, router, access_kind) ??
 				(before === 'shared_password' ? wifiPassword() : null));
-	await changePass(trx, id, {
+	const changed = await changePass(trx, pass, {
 		...{ access_kind, max_devices, data_limit_mb, updated_at: context.clock.now() },
-		...(replacement !== null && sealPassword(context.secrets, id, replacement))
+		...(replacement !== null && sealPassword(context.secrets, pass.id, replacement))
 	});
+	return changed as Held<PassRow>;
 }
 
 /** Takes the data of a refunded or cancelled session back. */
-export async function reduceDataLimit({ clock }: PassContext, trx: Tx, id: number, megabytes: number | null) {
-	const { data_limit_mb: limit } = await findPassOrThrow(trx, id);
+export async function reduceDataLimit(
+	{ clock }: PassContext,
+	trx: Tx,
+	pass: HeldPass,
+	megabytes: number | null
+) {
+	const { data_limit_mb: limit } = await findPassOrThrow(trx, pass);
 	if (limit === null || megabytes === null) return;
-	await changePass(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
+	await changePass(trx, pass, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
 }
 
 /** Sets the deadline for a gateway to confirm the pass (ms since the epoch). */
-export const setActivationDeadline = ({ clock }: PassContext, trx: Tx, id: number, until: number) =>
-	changePass(trx, id, { activating_until: until, updated_at: clock.now() });
+export const setActivationDeadline = ({ clock }: PassContext, trx: Tx, pass: HeldPass, until: number) =>
+	changePass(trx, pass, { activating_until: until, updated_at: clock.now() });
 
 export const setPassTime = (
 	{ clock }: PassContext,
 	trx: Tx,
-	id: number,
+	pass: HeldPass,
 	{ startsAt, endsAt }: { startsAt: number; endsAt: number }
 ) =>
-	changePass(trx, id, {
+	changePass(trx, pass, {
 		starts_at: startsAt,
 		ends_at: endsAt,
 		activating_until: null,
@@ -110,44 +158,50 @@ export const setPassTime = (
 	});
 
 /** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
-export async function addUsedData({ clock }: PassContext, trx: Tx, id: number, bytes: number) {
+export async function addUsedData({ clock }: PassContext, trx: Tx, held: HeldPass, bytes: number) {
 	const now = clock.now();
-	const pass = await addUsedDataToPass(trx, id, bytes, now);
+	const pass = await addUsedDataToPass(trx, held.id, bytes, now);
 	return pass !== null && pass.activating_until === null && isPassOpen(pass, now) && dataLeft(pass) === 0;
 }
 
 /** Ends the pass with its last active session. Without one, the pass is over and its password is erased. */
-export async function shortenPass(context: PassContext, trx: Tx, id: number): Promise<void> {
+export async function shortenPass(context: PassContext, trx: Tx, pass: HeldPass): Promise<void> {
 	const now = context.clock.now();
-	const { starts_at: startsAt } = await findPassOrThrow(trx, id);
-	const endsAt = (await findLastActiveEnd(trx, id)) ?? now;
+	const { starts_at: startsAt } = await findPassOrThrow(trx, pass);
+	const endsAt = (await findLastActiveEnd(trx, pass.id)) ?? now;
 	const time = startsAt === null ? {} : { ends_at: endsAt };
-	await changePass(trx, id, { ...time, activating_until: null, updated_at: now });
-	await eraseIfOver(context, trx, id);
+	await changePass(trx, pass, { ...time, activating_until: null, updated_at: now });
+	await eraseIfOver(context, trx, pass);
 }
 
-export async function eraseIfOver({ clock }: PassContext, trx: Tx, id: number): Promise<void> {
+export async function eraseIfOver({ clock }: PassContext, trx: Tx, pass: HeldPass): Promise<void> {
 	const now = clock.now();
-	const {
-		password_sealed: sealed,
-		ends_at: endsAt,
-		activating_until: waitsUntil
-	} = await findPassOrThrow(trx, id);
+	const row = await findPassOrThrow(trx, pass);
+	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = row;
 	if (sealed === null || waitsUntil !== null || (endsAt !== null && endsAt > now)) return;
-	await changePass(trx, id, { password_sealed: null, updated_at: now });
+	// Its time may go on after the outage, under the same password.
+	if (await isTimeOwed(trx, row)) return;
+	await changePass(trx, pass, { password_sealed: null, updated_at: now });
 }
 
+/** @param router held, so that no pass begins meanwhile */
 export async function sharePassword(
 	{ clock, secrets }: PassContext,
 	trx: Tx,
-	routerId: number,
+	router: Held<Pick<RouterRow, 'id'>>,
 	password: string
 ) {
 	const now = clock.now();
-	for (const { id } of await findSharing(trx, routerId, now)) {
-		await changePass(trx, id, { ...sealPassword(secrets, id, password), updated_at: now });
+	for (const { id } of await findSharing(trx, router.id, now)) {
+		const pass = await lockPass(trx, id);
+		if (!pass || !isSharing(pass, now)) continue;
+		await changePass(trx, pass, { ...sealPassword(secrets, id, password), updated_at: now });
 	}
 }
+
+/** Not one that ended, or left the kind, while the transaction waited for it. */
+const isSharing = (pass: PassRow, now: number) =>
+	isPassOpen(pass, now) && pass.access_kind === 'shared_password';
 
 /**
  * `unknown`: not a paid pass of this router. `waits`: paid, but a gateway must confirm it first; `untilMs` is
@@ -187,12 +241,21 @@ export async function passState(
 ): Promise<PassState> {
 	const pass = await findPass(queries, passId);
 	if (!pass || (routerId !== null && pass.router_id !== routerId)) return { kind: 'unknown' };
+	return describePass(queries, pass, now);
+}
+
+export async function describePass(queries: Reads, pass: PassRow, now: number): Promise<PassState> {
 	if (pass.activating_until !== null) {
-		return { kind: 'waits', pass, untilMs: now + (await sumWaitingSeconds(queries, passId)) * 1000 };
+		return { kind: 'waits', pass, untilMs: now + (await sumWaitingSeconds(queries, pass.id)) * 1000 };
 	}
 	if (pass.ends_at === null) return { kind: 'unknown' };
-	return isPassOpen(pass, now) ? { kind: 'runs', pass, untilMs: pass.ends_at } : { kind: 'over', pass };
+	return computeRunningTime(pass, now) ?? { kind: 'over', pass };
 }
+
+export const computeRunningTime = (pass: PassRow, now: number): RunningPass | null =>
+	pass.activating_until === null && pass.ends_at !== null && isPassOpen(pass, now)
+		? { kind: 'runs', pass, untilMs: pass.ends_at }
+		: null;
 
 export async function openPass(
 	queries: Reads,
@@ -254,11 +317,11 @@ function isReadable(secrets: Secrets, pass: PassRow): boolean {
 export const findPass = (queries: Reads, id: number): Promise<PassRow | null> =>
 	first(queries.selectFrom('passes').selectAll().where('id', '=', id));
 
-export const findPasses = async (queries: Queries, ids: readonly number[]): Promise<PassRow[]> =>
+export const findPasses = async (queries: Reads, ids: readonly number[]): Promise<PassRow[]> =>
 	ids.length === 0 ? [] : queries.selectFrom('passes').selectAll().where('id', 'in', ids).execute();
 
-const changePass = (queries: Queries, id: number, to: Updateable<Schema['passes']>): Promise<PassRow> =>
-	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+const changePass = (trx: Tx, { id }: HeldPass, to: Updateable<Schema['passes']>): Promise<PassRow> =>
+	trx.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
 /** Adds data in one statement. Returns null, and adds nothing, if a device cannot have used that much since the start. */
 async function addUsedDataToPass(queries: Queries, id: number, bytes: number, now: number) {
@@ -291,6 +354,41 @@ export const openPassesAt = (
 	now: number,
 	limit: number
 ) => selectOpenAt(queries, routerId, now).where('id', '>', afterId).limit(limit).execute();
+
+/** Whether a buyer who has paid waits at a router. */
+export const hasWaitingPass = (queries: Reads, routerId: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('passes')
+			.select('id')
+			.where('router_id', '=', routerId)
+			.where('activating_until', 'is not', null)
+	);
+
+/** Returns ids of open passes at a router that have no user at a gateway. */
+export async function findPassesWithoutUser(
+	queries: Reads,
+	{ gatewayId, routerId }: { gatewayId: number; routerId: number },
+	now: number,
+	limit: number
+): Promise<number[]> {
+	const rows = await selectOpenAt(queries as Queries, routerId, now)
+		.where(({ not, exists, selectFrom }) =>
+			not(
+				exists(
+					selectFrom('admissions')
+						.select('admissions.id')
+						.whereRef('admissions.pass_id', '=', 'passes.id')
+						.where('admissions.gateway_id', '=', gatewayId)
+						.where('admissions.mac', 'is', null)
+						.where('admissions.released_at', 'is', null)
+				)
+			)
+		)
+		.limit(limit)
+		.execute();
+	return rows.map(({ id }) => id);
+}
 
 const findSharing = (queries: Queries, routerId: number, now: number) =>
 	selectOpenAt(queries, routerId, now).where('access_kind', '=', 'shared_password').execute();

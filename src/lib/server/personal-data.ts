@@ -117,8 +117,8 @@ export async function findAccessRecords({ db }: Database, { kind, address, from,
 		with devices (pass_id, gateway_id, mac, ip, device_start, device_end, source) as (
 			select pass_id, gateway_id, mac, ip, started_at, coalesce(stopped_at, seen_at), 'connection' from connections
 			union all
-			select pass_id, gateway_id, mac, null, granted_at, coalesce(revoked_at, released_at, confirmed_end_at), 'grant'
-				from grants where granted_at is not null
+			select pass_id, gateway_id, mac, null, allowed_at, allowed_until, 'admission'
+				from admissions where allowed_at is not null
 			union all
 			select pass_id, gateway_id, mac, null, bound_at, coalesce(released_at, reported_at), 'device slot'
 				from device_slots
@@ -162,14 +162,14 @@ async function deleteDevices(queries: Queries, now: number, keepDays: number): P
 	const textOf = (at: number) => new Date(at).toISOString();
 	await sql`delete from idempotent_answers where created_at < ${daysAgo(ANSWER_DAYS)}`.execute(queries);
 	const isNotExpected = sql`(expected_until is null or expected_until < ${before})`;
-	const isOver = sql`state in ('revoked', 'failed')`;
+	const isOver = sql`released_at < ${before} and sent_until is null`;
 	const old: readonly Old[] = [
 		{ table: 'connections', column: 'seen_at', before },
 		{ table: 'sign_in_sessions', column: 'expires_at', before: textOf(now) },
 		{ table: 'captive_sessions', column: 'expires_at', before: now },
 		{ table: 'device_slots', column: 'released_at', before: daysAgo(RELEASED_DAYS) },
 		{ table: 'device_slots', column: 'reported_at', before, condition: isNotExpected },
-		{ table: 'grants', column: 'updated_at', before, condition: isOver }
+		{ table: 'admissions', column: 'created_at', before, condition: isOver }
 	];
 	let isLeft = false;
 	for (const rows of old) isLeft = (await deleteOldest(queries, rows)) || isLeft;

@@ -7,8 +7,8 @@ import { makePhoneHint } from '#lib/domain/phone.ts';
 import { type ApiClient, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/contract/router.ts';
 import { MAX_QUERY_LENGTH } from '#lib/map/position.ts';
-import { orUnavailable } from '#lib/server/web/portal/pages.ts';
-import { readOpeningTexts } from '#lib/server/web/portal/order.ts';
+import { orUnavailable } from '#lib/server/portal/pages.ts';
+import { readOpeningTexts } from '#lib/server/portal/pay-page.ts';
 import {
 	MAX_SHOWN,
 	PAGE_SIZE,
@@ -17,7 +17,7 @@ import {
 	filterQuery,
 	passes,
 	readSearch
-} from '#lib/server/web/portal/search.ts';
+} from '#lib/server/portal/search.ts';
 
 /** The search stops at this many routers nearby; farther away one is enough. */
 const ENOUGH_NEARBY = 4;

@@ -1,4 +1,4 @@
-import { readGuides } from '#lib/server/api/reference/guides.ts';
+import { readGuides } from '#lib/server/api/guides.ts';
 import type { LayoutServerLoad } from './$types';
 
 const API = {

@@ -227,7 +227,7 @@ describe('at a gateway that Airtill calls', () => {
 			await says('You are online.', held.path);
 			// The state changes, so that the page's script loads the page again.
 			expect(await state()).not.toEqual(before);
-			expect(await sql.count("select count(*) from grants where state = 'granted'")).toBe(1);
+			expect(await sql.count('select count(*) from admissions where released_at is null')).toBe(1);
 		} finally {
 			await console.stop();
 		}

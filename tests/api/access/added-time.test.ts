@@ -43,11 +43,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 	afterEach(() => hotspot.heal());
 	afterAll(() => hotspot.stop());
 
-	const becomes = (id: number, status: Session['status']) =>
-		eventually(
-			`session ${id} is ${status}`,
-			async () => (await fixture().admin.getSession(id)).status === status
-		);
 	const order = (more: { extends_session_id?: number } = {}) =>
 		fixture().api.createSession({
 			router_id: ROUTER_OS_ROUTER,
@@ -66,7 +61,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	async function online() {
 		const session = await order();
 		await pay(session);
-		await becomes(session.id, 'active');
+		await fixture().becomes(session.id, 'active');
 		const base = await fixture().api.getSession(session.id);
 		const mac = newMac();
 		const signIn = () => hotspot.signIn(`s${base.id}`, base.password ?? '', mac);
@@ -103,7 +98,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await api.getSession(first.id)).status).toBe('active');
 		await pass(MINUTE);
 		for (const [index, { id }] of [first, second].entries()) {
-			await becomes(id, 'cancelled');
+			await fixture().becomes(id, 'cancelled');
 			expect(await api.getSession(id)).toMatchObject({
 				status_reason: 'provisioning_failed',
 				password: null,
@@ -131,7 +126,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		// Time that is ordered upon it all the same is a pass of its own.
 		const fresh = await order();
 		await pay(fresh);
-		await becomes(fresh.id, 'active');
+		await fixture().becomes(fresh.id, 'active');
 	});
 
 	it('is kept if the gateway learns of it in time', async () => {
@@ -145,7 +140,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		hotspot.heal();
 		await eventually('the buyer is in again', async () => signIn() === 'online');
 		await eventually('that is noted', () =>
-			sql.count("select count(*) from grants where pass_id = ? and state = 'granted'", base.id)
+			sql.count(
+				'select count(*) from admissions where pass_id = ? and allowed_until > ?',
+				...[base.id, fixture().server.now()]
+			)
 		);
 		await pass(6 * MINUTE);
 		await jobsOver(more.id);
@@ -163,11 +161,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const toldPayment = await pay(told);
 		const end = ms((await api.getSession(told.id)).expires_at);
 		await eventually('the gateway knows', () =>
-			sql.count(
-				"select count(*) from grants where pass_id = ? and state = 'granted' and requested_end_at >= ?",
-				base.id,
-				end
-			)
+			sql.count('select count(*) from admissions where pass_id = ? and allowed_until >= ?', base.id, end)
 		);
 		hotspot.fail('down');
 		const untold = await order({ extends_session_id: base.id });
@@ -176,7 +170,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await jobsOver(told.id);
 		expect((await api.getSession(told.id)).status).toBe('active');
 		await pass(QUARTER);
-		await becomes(untold.id, 'cancelled');
+		await fixture().becomes(untold.id, 'cancelled');
 		expect((await api.getSession(told.id)).status).toBe('expired');
 		expect([await refunds(toldPayment), await refunds(untoldPayment)]).toEqual([0, 1]);
 	});
@@ -190,7 +184,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await order({ extends_session_id: base.id })
 		] as const;
 		await pass(QUARTER + MINUTE);
-		await becomes(base.id, 'expired');
+		await fixture().becomes(base.id, 'expired');
 		hotspot.fail('down');
 		// The later order is paid first.
 		const payments = [await pay(orders[1]), await pay(orders[0])] as const;
@@ -203,7 +197,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const { first, second } = await waitingForGateway();
 		hotspot.heal();
 		await pass(5 * SECOND);
-		await becomes(first.id, 'active');
+		await fixture().becomes(first.id, 'active');
 		const [one, two] = [await api.getSession(first.id), await api.getSession(second.id)];
 		expect(two).toMatchObject({ status: 'active', pass_id: first.id, password: one.password });
 		expect(two.starts_at).toBe(one.expires_at);
@@ -222,7 +216,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const { first, second, payments } = await waitingForGateway();
 		await pass(GIVE_UP + SECOND);
 		for (const { id } of [first, second]) {
-			await becomes(id, 'cancelled');
+			await fixture().becomes(id, 'cancelled');
 			expect((await api.getSession(id)).status_reason).toBe('provisioning_failed');
 		}
 		expect([await refunds(payments[0]), await refunds(payments[1])]).toEqual([1, 1]);
@@ -297,7 +291,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				const person = browse(fixture().server.url);
 				await person.get(`${path}?visit=${await visitOf(person, mac)}`);
 				await eventually('the console is to be told', () =>
-					fixture().sql.count('select count(*) from grants where pass_id = ? and mac = ?', pass, mac)
+					fixture().sql.count('select count(*) from admissions where pass_id = ? and mac = ?', pass, mac)
 				);
 			}
 			/** Bought at the gateway that asks; the device was at the console, too, which is away when an hour is added. */
@@ -353,7 +347,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				expect(await statusOf(id)).toBe('active');
 			});
 
-			it('keeps added time of a pass that needs no grant', async () => {
+			it('keeps added time of a pass whose gateway asks', async () => {
 				const path = await buyAtNds(gateway, newDevice());
 				await inState('active');
 				const added = await addHour(path);
@@ -400,7 +394,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await inState('active');
 				const added = await addHour(path);
 				const told = () =>
-					fixture().sql.count('select requested_end_at - created_at from grants where pass_id = ?', pass);
+					fixture().sql.count('select sent_until - created_at from admissions where pass_id = ?', pass);
 				await eventually('it is fetched', async () => {
 					await router.poll();
 					return (await told()) > HOUR + MINUTE;

@@ -116,10 +116,10 @@ describe('two MikroTik hotspots by REST', () => {
 		const id = await buy({ offer_id: offer });
 		const error = await eventually('it was refused', async () => {
 			const [row] = await fixture().sql.all(
-				'select last_error from grants where pass_id = ? and last_error is not null',
+				'select problem from admissions where pass_id = ? and problem is not null',
 				id
 			);
-			return row?.['last_error'];
+			return row?.['problem'];
 		});
 		expect(error).toBe(`RouterOS did not keep the data limit of the user "s${id}".`);
 		front?.ignore(null);
@@ -131,8 +131,8 @@ describe('two MikroTik hotspots by REST', () => {
 		const { sql } = fixture();
 		await eventually('nothing is to do before its end', async () => {
 			const early = await sql.count(
-				`select count(*) from jobs join grants on grants.id = subject_id join passes on passes.id = pass_id
-					where kind = 'access.grant' and pass_id = ? and run_at < ends_at`,
+				`select count(*) from admissions join passes on passes.id = pass_id
+					where pass_id = ? and (allowed_at is null or check_at is not null)`,
 				id
 			);
 			return early === 0;
@@ -204,7 +204,7 @@ describe('a UniFi console', () => {
 		await isUsedUp(id);
 	});
 
-	it('counts for the pass that was granted last, if a device has two', async () => {
+	it('counts for the pass that was let in last, if a device has two', async () => {
 		const mac = newMac();
 		unifi.join(mac);
 		const { sessionId: first } = await limited(DATA, () => buyAtUniFi(fixture(), mac));

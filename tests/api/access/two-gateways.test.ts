@@ -117,15 +117,15 @@ describe.each(DATABASES)('a pass for one device on %s', (database) => {
 		unifi.join(friend);
 		const other = browse(server.url);
 		await other.get(`${path}?visit=${await visitOf(other, friend)}`);
-		const grants = () => sql.count('select count(*) from grants where mac = ?', friend);
-		expect(await grants()).toBe(0);
+		const wanted = () => sql.count('select count(*) from admissions where mac = ?', friend);
+		expect(await wanted()).toBe(0);
 
 		// When the phone has left, there is room at the console, and none at the hotspot.
 		expect(await calls.account('stop', 'one', start)).toBe(204);
 		await other.get(`${path}?visit=${await visitOf(other, friend)}`);
 		await eventually('the console lets it in', async () => unifi.isIn(friend));
 		await eventually('that is noted', () =>
-			sql.count("select count(*) from grants where mac = ? and state = 'granted'", friend)
+			sql.count('select count(*) from admissions where mac = ? and allowed_at > 0', friend)
 		);
 		expect((await calls.authorize(user, phone)).status).toBe(401);
 	});

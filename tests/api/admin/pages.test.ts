@@ -21,6 +21,8 @@ const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly
 	audit: ['/admin/audit'],
 	'audit/export': ['/admin/audit/export'],
 	payments: ['/admin/payments?show=paid'],
+	payouts: ['/admin/payouts?preview=1', ['create', 'approve', 'cancel', 'record', 'import']],
+	'payouts/export': ['/admin/payouts/export'],
 	reviews: ['/admin/reviews', ['']],
 	'reviews/[id]': ['/admin/reviews/1', ['']],
 	routers: ['/admin/routers'],
@@ -49,7 +51,7 @@ it('are all listed here, and each load and action of them asks who calls', () =>
 		const written = /^export const actions\b.*?^\}|^export const actions\b.*$/ms.exec(source)?.[0] ?? '';
 		const named = [...written.matchAll(/^\t(\w+): |\{ (default): /gm)].map(([, name, only]) => name ?? only);
 		expect(named, folder).toEqual(actions.map((name) => name || 'default'));
-		const asking = source.match(/\b(admin(Page|Form)|accountForm|routerForm)\(/g) ?? [];
+		const asking = source.match(/\b(admin(Page|Form)|accountForm|routerForm|payoutForm)\(/g) ?? [];
 		expect(asking.length, folder).toBe(1 + actions.length);
 	}
 });
@@ -106,7 +108,7 @@ describe('pages of administrators', () => {
 		for (const page of ['/admin/reviews', '/admin/reviews/999']) {
 			expect((await admin.get(page)).html.match(/action="[^"]*\/sign-out\?next=\/admin"/g)).toHaveLength(1);
 		}
-		expect((await admin.get('/developer/account')).text).toContain('Docs Administration');
+		expect((await admin.get('/developer/account')).text).toContain('Administration');
 	});
 
 	it.each(['app', 'owner'] as const)('are refused to the role %s, and so are actions', async (role) => {

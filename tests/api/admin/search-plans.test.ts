@@ -6,12 +6,11 @@ import { findSameReviews } from '#lib/server/billing/reviews.ts';
 import {
 	findNotConnected as notConnected,
 	newestPayments,
-	openRefunds,
-	openReviews
+	findOpenRefunds,
+	findOpenReviews
 } from '#lib/server/monitoring.ts';
 import { findRouters } from '#lib/server/routers/routers.ts';
-import { BOTH_DATABASES } from '../../support/server/fixture.ts';
-import { useQueryPlans } from '../../support/database/query-plans.ts';
+import { PLANNERS, useQueryPlans } from '../../support/database/query-plans.ts';
 
 /** A scan of a whole table, which is not the small part of one that waits. */
 const SCANS =
@@ -43,7 +42,7 @@ const ROWS = [
 			case i % 30 when 0 then 'router.disabled' else 'payment.success' end, i / 3, case i % 30 when 0 then i % 50 end, '', '{}', '{}'`
 ];
 
-describe.each(BOTH_DATABASES)('on %s', (kind) => {
+describe.each(PLANNERS)('on %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	const audit = (filter: Partial<AuditFilter>) => () =>
@@ -100,7 +99,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	});
 
 	it('open reviews of a router are found among the open ones', async () => {
-		const plan = await plans().planOf(() => openReviews(plans().db, 20, 5));
+		const plan = await plans().planOf(() => findOpenReviews(plans().db, 20, 5));
 		expect(plan).toMatch(/reviews_open/);
 		expect(plan).not.toMatch(SCANS);
 		expect(plan).not.toContain('router_id=?');
@@ -114,7 +113,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	});
 
 	it('open refunds and unconnected purchases of a router are found by their jobs and their status', async () => {
-		const refunds = await plans().planOf(() => openRefunds(plans().db, REFUND_JOB, 20, 5));
+		const refunds = await plans().planOf(() => findOpenRefunds(plans().db, REFUND_JOB, 20, 5));
 		expect(refunds).not.toMatch(SCANS);
 		expect(refunds).not.toContain('sessions_of_router');
 		expect(await plans().planOf(() => notConnected(plans().db, 20, 5))).toContain('sessions_router');

@@ -46,7 +46,7 @@ const calls: Record<string, () => Call> = {
 			body: { amount: session.amount, phone: session.phone, session_id: session.id }
 		}),
 	'GET /payments/{id}/status': () => call(`/payments/${payment.id}/status`, 'payments:read', 'payments'),
-	'GET /owner/earnings': () => call('/owner/earnings', 'owner:read', 'payments', owner),
+	'GET /owner/earnings': () => call('/owner/earnings', 'owner:read', 'book_entries', owner),
 	'GET /owner/users': () => call('/owner/users', 'owner:read', 'sessions', owner),
 	'PUT /owner/routers/{id}/price': () =>
 		call('/owner/routers/1/price', 'owner:write', 'routers', { ...owner, body: { price: 700 } }),
@@ -58,6 +58,16 @@ const calls: Record<string, () => Call> = {
 			...owner,
 			body: { offers: [{ name: 'Day', duration: '1d', price: 1000 }] }
 		}),
+	'POST /vouchers/redeem': () =>
+		call('/vouchers/redeem', 'sessions:write', 'vouchers', { body: { code: 'ZZZZ-ZZZZ-ZZZZ' } }),
+	'GET /owner/voucher-batches': () => call('/owner/voucher-batches', 'owner:read', 'voucher_batches', owner),
+	'POST /owner/voucher-batches': () =>
+		call('/owner/voucher-batches', 'owner:write', 'routers', {
+			...owner,
+			body: { router_id: 1, offer_id: 1, count: 1 }
+		}),
+	'GET /owner/voucher-batches/{id}/vouchers': () =>
+		call('/owner/voucher-batches/999999/vouchers', 'owner:read', 'voucher_batches', owner),
 	'GET /webhooks': () => call('/webhooks', 'webhooks:read', 'webhook_endpoints'),
 	'DELETE /webhooks/{id}': () => call('/webhooks/999999', 'webhooks:write', 'webhook_endpoints'),
 	'POST /webhooks/register': () =>

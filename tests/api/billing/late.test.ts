@@ -155,7 +155,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await api.getSession(session.id)).toEqual(cancelled);
 	});
 
-	it('a DELETE before the request is sent stops the prompt, and nothing is charged', async () => {
+	it('a DELETE while the request is being sent: no prompt and no charge, or one prompt', async () => {
 		const { api, sql } = fixture();
 		const session = await api.createSession();
 		const payment = await api.pay(session, numberEnding('008'));

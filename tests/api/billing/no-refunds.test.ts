@@ -5,7 +5,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATORS } from '../../simulators/protocols.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
-import type { Session } from '../../support/api/api.ts';
 import { browse, fieldValue, signInAs } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner } from '../../support/pages/owners.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
@@ -46,11 +45,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		hotspot.pass(time);
 		await operated.advance(time);
 	};
-	const becomes = (id: number, status: Session['status']) =>
-		eventually(
-			`session ${id} is ${status}`,
-			async () => (await operated.fixture.api.getSession(id)).status === status
-		);
 	/** Orders a quarter of an hour and pays it. */
 	async function bought(more: { extends_session_id?: number; router_id?: number } = {}) {
 		const { api } = operated.fixture;
@@ -71,7 +65,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	/** A pass whose buyer is online. */
 	async function online() {
 		const { id } = await bought();
-		await becomes(id, 'active');
+		await operated.fixture.becomes(id, 'active');
 		const base = await operated.fixture.api.getSession(id);
 		const mac = newMac();
 		const signIn = () => hotspot.signIn(`s${base.id}`, base.password ?? '', mac);
@@ -112,7 +106,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			return signIn() === 'online';
 		});
 		await pass(end - now() + SECOND);
-		await becomes(more.id, 'expired');
+		await operated.fixture.becomes(more.id, 'expired');
 		expect(await refunds(more.payment)).toBe(0);
 		expect(await questions(more.payment)).toEqual([]);
 	});
@@ -126,7 +120,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await pass(ms(base.expires_at) - now() + QUARTER - 2 * MINUTE);
 		expect((await api.getSession(first.id)).status).toBe('active');
 		await pass(90 * SECOND);
-		await becomes(first.id, 'cancelled');
+		await operated.fixture.becomes(first.id, 'cancelled');
 		expect(await api.getSession(first.id)).toMatchObject({ status_reason: 'provisioning_failed' });
 		await isNotBack(first.payment);
 		expect((await operated.fixture.events(first.id)).filter((type) => type === 'session.expired')).toEqual(
@@ -140,7 +134,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			return signIn() === 'online';
 		});
 		await pass(QUARTER);
-		await becomes(second.id, 'expired');
+		await operated.fixture.becomes(second.id, 'expired');
 		expect(await questions(second.payment)).toEqual([]);
 	});
 
@@ -190,7 +184,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const form = { note, payment: number };
 			const sent = await Promise.all([1, 2, 3].map(() => owner.post(`${page}?/by-hand`, form)));
 			expect(sent.map(({ path }) => path)).toEqual(Array(3).fill(`${page}?done=by-hand`));
-			await becomes(id, 'ended');
+			await operated.fixture.becomes(id, 'ended');
 			expect(await paymentOf(payment)).toEqual({ status: 'refunded', refund_reason: 'admin' });
 			expect(await audited(payment)).toEqual([{ actor: `account ${owner.accountId}`, reason: note }]);
 			const events = await operated.fixture.events(id);
@@ -220,7 +214,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const owner = await newOwner(operated.fixture);
 			const router = await addRouter(operated.fixture, owner.accountId);
 			const { id, payment } = await bought({ router_id: router });
-			await becomes(id, 'active');
+			await operated.fixture.becomes(id, 'active');
 			const { payment: twice } = await bought({ router_id: router });
 			await sql.run(
 				"update payments set session_id = ?, status = 'refund_failed', applied = 0 where id = ?",
@@ -241,9 +235,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('is recorded by an administrator in a review, which a second form finds again', async () => {
 			const admin = await signInAs(operated.fixture.server, 'admin');
 			const { id, payment } = await bought();
-			await becomes(id, 'active');
+			await operated.fixture.becomes(id, 'active');
 			const more = await bought({ extends_session_id: id });
-			await becomes(more.id, 'active');
+			await operated.fixture.becomes(more.id, 'active');
 			const ask = (number: number) => admin.post('/admin/reviews', { payment: String(number) });
 			expect((await ask(999_999)).status).toBe(400);
 			const [review, again] = [await ask(payment), await ask(payment)];
@@ -256,7 +250,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await decide((await ask(more.payment)).path);
 			expect((await decide(review.path)).text).toContain('The review is resolved.');
 			for (const one of [more, { id, payment }]) {
-				await becomes(one.id, 'ended');
+				await operated.fixture.becomes(one.id, 'ended');
 				expect(await paymentOf(one.payment)).toEqual({ status: 'refunded', refund_reason: 'admin' });
 				expect(await audited(one.payment)).toHaveLength(1);
 				expect(await questions(one.payment)).toEqual([]);

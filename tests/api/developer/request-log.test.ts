@@ -9,7 +9,7 @@ import {
 	KEPT_CALLS,
 	type NewEntry,
 	type RequestLog,
-	openRequestLog,
+	startRequestLog,
 	noteCall,
 	listRecentCalls,
 	stopRequestLog
@@ -109,7 +109,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		beforeAll(async () => {
 			url = database === 'sqlite' ? `file:${folder}/a.db` : await createDatabaseOn(inject('postgresUrl'));
 			open = await openDatabase(url, { poolSize: 4 });
-			log = openRequestLog({ database: open, clock, log: silent });
+			log = startRequestLog({ database: open, clock, log: silent });
 			account = await newAccount();
 		});
 		afterAll(async () => {
@@ -161,7 +161,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('of several processes loses nothing', async () => {
 			account = await newAccount();
 			const others = [await openDatabase(url, { poolSize: 2 }), await openDatabase(url, { poolSize: 2 })];
-			const logs = others.map((other) => openRequestLog({ database: other, clock, log: silent }));
+			const logs = others.map((other) => startRequestLog({ database: other, clock, log: silent }));
 			for (let round = 0; round < 10; round += 1) {
 				for (const one of [log, ...logs]) for (let call = 0; call < 10; call += 1) noteCall(one, entry(call));
 				await Promise.all(

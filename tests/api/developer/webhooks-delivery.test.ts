@@ -68,7 +68,15 @@ describe.each(DATABASES)('on %s', (database) => {
 				...['applied', 'failure_code', 'failure_message', 'provider_reference', 'expires_at', 'paid_at'],
 				...['refunded_at', 'created_at', 'updated_at']
 			]);
-			const added = ['extends_session_id', 'pass_id', 'access', 'offer', 'data_used_mb', 'data_left_mb'];
+			const added = [
+				'extends_session_id',
+				'pass_id',
+				'access',
+				'offer',
+				'data_used_mb',
+				'data_left_mb',
+				'extra_seconds'
+			];
 			expect(membersOf(session).filter((name) => !added.includes(name))).toEqual([
 				...['id', 'router_id', 'status', 'status_reason', 'duration', 'duration_seconds'],
 				...['payment_method', 'phone', 'amount', 'currency', 'payment_id', 'ssid', 'payment_due_at'],

@@ -15,7 +15,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		open,
 		buy,
 		newest,
-		grantOf,
+		admissionOf,
 		inState,
 		gateway,
 		router,
@@ -33,7 +33,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		for (const device of devices) await buy(device);
 		await eventually('all wait', async () => {
 			const waiting = await fixture().sql.all(
-				"select id from grants where state = 'granting' and requested_end_at is null"
+				'select id from admissions where released_at is null and sent_until is null'
 			);
 			return waiting.length === devices.length;
 		});
@@ -56,8 +56,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			return devices.every((device) => isIn(device));
 		});
 		const person = browse(fixture().server.url);
-		const granting = "select count(*) from grants where state = 'granting'";
-		const before = await fixture().sql.count(granting);
+		const ends =
+			'select count(*) from admissions join passes on passes.id = pass_id where allowed_until < ends_at';
+		const before = await fixture().sql.count(ends);
 		for (const path of paths) {
 			const page = await person.get(`${path}?more`);
 			const added = await person.post(`${path}?/extend`, {
@@ -68,7 +69,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			});
 			expect(added.status, added.text).toBe(200);
 		}
-		await eventually('all have a new end', async () => (await fixture().sql.count(granting)) === before + 4);
+		await eventually('all have a new end', async () => (await fixture().sql.count(ends)) === before + 4);
 		await router().poll();
 		// They are in until their old end, whatever else the router has to be told.
 		for (const path of paths) expect((await person.get(path)).text).toContain('You are online.');
@@ -89,7 +90,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('keeps a device online that opens the portal again', async () => {
 		const { device, path, pass } = await waiting();
 		await router().poll();
-		const { captive_session_id: visit } = await grantOf(pass);
+		const { captive_session_id: visit } = await admissionOf(pass);
 		const list = base64(
 			[
 				`hid=${device.hid}`,
@@ -102,7 +103,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			`/splash/${gateway().key}?status=authenticated&fas=${encodeURIComponent(list)}`
 		);
 		expect(page.path.startsWith(`${path}`), page.path).toBe(true);
-		expect(await grantOf(pass)).toMatchObject({ state: 'granted', captive_session_id: visit });
+		expect(await admissionOf(pass)).toMatchObject({ state: 'in', captive_session_id: visit });
 	});
 
 	it('does not call a device online that its router has forgotten and redirected', async () => {

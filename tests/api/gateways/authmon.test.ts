@@ -16,7 +16,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		open,
 		buy,
 		newest,
-		grantOf,
+		admissionOf,
 		inState,
 		gateway,
 		router,
@@ -104,7 +104,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		// It is handed out and let in; what it says of that never comes.
 		const { body } = await view();
 		expect(decodeURIComponent(body)).toContain(rhid(device));
-		const toldUntil = Number((await grantOf(pass))['requested_end_at']);
+		const toldUntil = Number((await admissionOf(pass))['sent_until']);
 		await fixture().server.advance(11 * MINUTE);
 		await eventually('it is given up', async () => (await newest())['status'] === 'cancelled');
 		const payment = async () => {
@@ -131,9 +131,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await fixture().sql.count(refunds, Number((await payment())['id']))).toBe(1);
 		// It is not handed out again; the router was never told of a way to put it out, and does so by itself.
 		expect((await router().poll()).items).toBe('*');
-		expect(await grantOf(pass)).toMatchObject({ state: 'revoking', requested_end_at: toldUntil });
+		expect(await admissionOf(pass)).toMatchObject({ sent_until: toldUntil });
 		await fixture().server.advance(HOUR);
-		await eventually('it is over', async () => (await grantOf(pass))['state'] === 'revoked');
+		await eventually('it is over', async () => (await admissionOf(pass))['state'] === 'out');
 	});
 
 	it.each(VERSIONS)('%s gets reported devices no more, fetched by view or by list', async (version) => {
@@ -151,7 +151,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			} else {
 				expect((await router.poll()).items).not.toBe('*');
 			}
-			expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
+			expect(await admissionOf(pass)).toMatchObject({ state: 'in' });
 			expect((await view('none', router)).body).toBe('*');
 			expect((await list(router)).body).toBe('*');
 		}

@@ -7,6 +7,7 @@ import { browse, fieldValue, type Browsing } from '../../support/pages/browsing.
 import { newOwner } from '../../support/pages/owners.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
 import { cli } from '../../support/server/cli.ts';
+import { admissionsOf } from '../../support/gateways/admissions.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
@@ -40,20 +41,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 	afterEach(() => hotspot.heal());
 	afterAll(() => hotspot.stop());
 
-	const becomes = (id: number, status: Session['status']) =>
-		eventually(
-			`session ${id} is ${status}`,
-			async () => (await fixture().api.getSession(id)).status === status
-		);
-	const grants = (passId: number) =>
-		fixture().sql.all('select * from grants where pass_id = ? order by id', passId);
+	const admissions = (passId: number) => admissionsOf(fixture().sql, passId);
 	const order = () =>
 		fixture().api.createSession({ router_id: ROUTER_OS_ROUTER, phone: numberEnding('008') });
 	async function buy(): Promise<Session> {
 		const { api } = fixture();
 		const session = await order();
 		await api.getPayment((await api.pay(session)).id, 20);
-		await becomes(session.id, 'active');
+		await fixture().becomes(session.id, 'active');
 		return api.getSession(session.id);
 	}
 	const signIn = (session: Session, mac: string) =>
@@ -113,7 +108,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await person.raw(`${path}?visit=${visit}`);
 			await known(session);
 			expect(signIn(session, mac)).toBe('online');
-			expect(await grants(session.id)).toHaveLength(1);
+			expect(await admissions(session.id)).toHaveLength(1);
 		});
 
 		it('is created again when its sign-in was refused', async () => {
@@ -128,13 +123,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('is created at most once in ten seconds, and never while it is online', async () => {
-			const { person, path, mac, session } = await inside();
+			const { person, path, mac } = await inside();
 			const open = async (change: Record<string, string> = {}) => {
 				const back = { 'link-orig': `${fixture().server.url}${path}?online`, ...change };
 				expect((await enter(person, mac, back)).page.path.startsWith(path)).toBe(true);
 			};
 			const before = timesTold();
-			const revision = Number((await grants(session.id))[0]?.['revision']);
 			await open();
 			await fixture().server.advance(AGAIN);
 			await open({ 'logged-in': 'yes' });
@@ -142,8 +136,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await eventually('it was told', async () => timesTold() === before + 1);
 			await open();
 			await open();
-			const [grant] = await grants(session.id);
-			expect(Number(grant?.['revision'])).toBe(revision + 1);
 			expect(timesTold()).toBe(before + 1);
 		});
 
@@ -152,7 +144,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const { server } = fixture();
 			hotspot.reset();
 			expect((await cli(['gateways', 'remove', 'hotspot', '--force'], server)).code).toBe(0);
-			expect(await grants(session.id)).toHaveLength(0);
+			expect(await admissions(session.id)).toHaveLength(0);
 			await hotspot.stop();
 			await connect();
 			await known(session);
@@ -175,11 +167,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await eventually('the old one is out and the new one in', async () => {
 			return !hotspot.devices(user).includes(old) && signIn(session, phone) === 'online';
 		});
-		const states = async () => (await grants(session.id)).map(({ state }) => state);
-		await eventually('the new grant is known', async () => `${await states()}` === 'revoking,granted');
+		const states = async () => (await admissions(session.id)).map(({ state }) => state);
+		await eventually('the new one is known', async () => `${await states()}` === 'leaving,in');
 		expect(signIn(session, phone)).toBe('online');
 		await server.advance(MINUTE);
-		await eventually('all is done', async () => `${await states()}` === 'revoked,granted');
+		await eventually('all is done', async () => `${await states()}` === 'out,in');
 		expect(hotspot.devices(user)).toEqual([phone]);
 		await admin.endSession(session.id);
 		await eventually('it is out', async () => hotspot.user(user) === null);
@@ -231,21 +223,21 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(hotspot.signIn(user, 'of-another', newMac())).toBe('online');
 			const before = { ...hotspot.user(user) };
 			await api.pay(session);
-			await eventually('the grant says why', async () =>
-				String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
+			await eventually('its row says why', async () =>
+				String((await admissions(session.id))[0]?.['problem']).includes(`"${user}"`)
 			);
 			await server.advance(10 * MINUTE + 1_000);
-			await becomes(session.id, 'cancelled');
-			await eventually('the grant is over', async () => {
+			await fixture().becomes(session.id, 'cancelled');
+			await eventually('it is over', async () => {
 				await server.advance(5_000);
-				return (await grants(session.id))[0]?.['state'] === 'revoked';
+				return (await admissions(session.id))[0]?.['state'] === 'out';
 			});
 			expect(hotspot.user(user)).toEqual(before);
 			expect(hotspot.isOnline(user)).toBe(true);
 		});
 	});
 
-	it("keeps an owner's own user of the same name, and stores the reason in the grant", async () => {
+	it("keeps an owner's own user of the same name, and stores the reason", async () => {
 		const { api, server } = fixture();
 		const session = await order();
 		const user = `s${session.id}`;
@@ -254,22 +246,22 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(hotspot.signIn(user, 'staff', newMac())).toBe('online');
 		const before = { ...hotspot.user(user) };
 		const payment = await api.pay(session);
-		await eventually('the grant says why', async () =>
-			String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
+		await eventually('its row says why', async () =>
+			String((await admissions(session.id))[0]?.['problem']).includes(`"${user}"`)
 		);
 		expect((await api.getSession(session.id)).status).toBe('activating');
 		expect(hotspot.user(user)).toEqual(before);
 		// Nobody has been let in: the money goes back, and nothing of the owner's is taken away.
 		await server.advance(10 * MINUTE + 1_000);
-		await becomes(session.id, 'cancelled');
+		await fixture().becomes(session.id, 'cancelled');
 		await eventually('the money is back', async () => {
 			await server.advance(5_000);
 			return (await api.getPayment(payment.id)).status === 'refunded';
 		});
 		// What was asked last may still be done late: it is looked at once more after a minute.
-		await eventually('the grant is over', async () => {
+		await eventually('it is over', async () => {
 			await server.advance(5_000);
-			return (await grants(session.id))[0]?.['state'] === 'revoked';
+			return (await admissions(session.id))[0]?.['state'] === 'out';
 		});
 		expect(hotspot.user(user)).toEqual(before);
 		expect(hotspot.isOnline(user)).toBe(true);

@@ -155,7 +155,7 @@ describe('a demo', () => {
 		const owner = await signInAs(fixture().server, 'owner');
 		const day = new Date(fixture().server.now() - 15 * 24 * 60 * 60_000).toISOString().slice(0, 10);
 		const csv = await (await owner.raw(`/owner/money/export?period=monthly&day=${day}`)).text();
-		expect(csv).toMatch(/,DEMO-\d+\r\n/);
+		expect(csv).toMatch(/,DEMO-\d+,mtn_momo,platform\r\n/);
 		expect(await fixture().sql.count('select count(*) from payments where applied = 1')).toBeGreaterThan(300);
 		const unmarked = "select count(*) from payments where provider_reference not like 'DEMO-%'";
 		expect(await fixture().sql.count(unmarked)).toBe(0);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
-import { browse, type Browsing } from '../../support/pages/browsing.ts';
+import { PASSWORD, browse, type Browsing } from '../../support/pages/browsing.ts';
 import { addRouter, customerAt, newOwner, newStaff } from '../../support/pages/owners.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
@@ -18,6 +18,8 @@ const OFFERS = { do: 'save', rows: '0', hourly: 'yes', version: '0' };
 const BRAND = { name: 'Mine now', contact: '', which: 'none' };
 const OPENNDS = { kind: 'opennds', loginHost: '192.168.1.1' };
 
+const PAYOUTS = { method: 'bank', address: 'Bank, 12345', password: PASSWORD };
+
 /** A page has no fields. */
 type Form = readonly [roles: string, status: number, fields: Readonly<Record<string, string>> | null];
 
@@ -28,6 +30,21 @@ const EXPECTED: Readonly<Record<string, { page?: string | Form } & Readonly<Reco
 		money: { page: MANAGERS },
 		'money/statement': { page: MANAGERS },
 		'money/export': { page: MANAGERS },
+		'money/payouts': { page: MANAGERS, default: [OWNER, 303, PAYOUTS] },
+		vouchers: {
+			page: EVERYBODY,
+			sell: [EVERYBODY, 400, { offer: '' }],
+			mark: [EVERYBODY, 409, { number: 'V0' }],
+			undo: [EVERYBODY, 409, { id: '0' }],
+			close: [EVERYBODY, 400, { counted: 'much' }],
+			make: [MANAGERS, 400, { offer: '' }]
+		},
+		'vouchers/[batch]': {
+			page: MANAGERS,
+			print: [MANAGERS, 400, { paper: 'a4-24' }],
+			void: [MANAGERS, 303, { confirm: 'yes' }]
+		},
+		'vouchers/export': { page: MANAGERS },
 		customers: { page: EVERYBODY },
 		'customers/[session]': {
 			page: EVERYBODY,
@@ -58,6 +75,8 @@ const EXPECTED: Readonly<Record<string, { page?: string | Form } & Readonly<Reco
 			page: MANAGERS,
 			test: [MANAGERS, 200, {}],
 			config: [OWNER, 200, {}],
+			// Of a MikroTik that fetches.
+			line: [OWNER, 404, {}],
 			change: [OWNER, 303, { loginHost: '192.168.1.2' }],
 			rotate: [OWNER, 303, {}],
 			remove: [OWNER, 303, {}]
@@ -103,6 +122,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	let router: number;
 	let hotspot: number;
 	let gateway: number;
+	let batch: number;
 	let session: number;
 	let owner: number;
 
@@ -115,6 +135,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		await own.post(`/owner/routers/${hotspot}/gateway`, { ...OPENNDS, key: 'abcdefgh' });
 		gateway = await fixture().sql.count('select max(id) from gateways where router_id = ?', hotspot);
 		({ session } = await customerAt(fixture(), router));
+		batch = await fixture().sql.count(
+			`insert into voucher_batches (owner_account_id, router_id, offer_id, offer_name, duration,
+				duration_seconds, amount_minor, currency, max_devices, size, account_id, printed_at, created_at)
+			values (?, ?, 1, 'Day', '1d', 86400, 1000, 'UGX', 1, 1, ?, 1, 1) returning id`,
+			...[owner, router, owner]
+		);
 		people.set('owner', own);
 		for (const role of ['manager', 'cashier'] as const) {
 			people.set(role, await newStaff(fixture(), own, role));
@@ -131,6 +157,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const path = place
 			.replace('[router]', String(ofGateway ? hotspot : router))
 			.replace('[gateway]', String(gateway))
+			.replace('[batch]', String(batch))
 			.replace('[session]', String(session));
 		const named = action === 'page' || action === 'default' ? '' : `?/${action}`;
 		return `/owner${path === '' ? '' : '/'}${path}${named}`;
@@ -151,7 +178,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		Promise.all([
 			fixture().sql.all(`
 				select id, name, address, ssid, security, lat, lon, price_minor, offers, hourly, access_kind,
-					network_password_sealed, access_confirmed_at, disabled_at, paused_until, opening_hours
+					network_password_sealed, access_confirmed_at, disabled_at, paused_until, opening_hours, gives_time_back
 				from routers order by id`),
 			fixture().sql.all(`
 				select id, router_id, kind, name, key_hash, login_hosts, secret_sealed, settings, credentials_sealed
@@ -161,7 +188,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			fixture().sql.all('select id, status, expires_at from sessions order by id'),
 			fixture().sql.all('select id, status, applied from payments order by id'),
 			fixture().sql.all('select * from alert_channels order by account_id, channel'),
-			...['audit_log', 'refunds', 'extra_time', 'offer_changes', 'price_changes'].map((table) =>
+			fixture().sql.all('select * from payout_destinations order by id'),
+			...['audit_log', 'refunds', 'extra_time', 'offer_changes', 'price_changes', 'vouchers'].map((table) =>
 				fixture().sql.count(`select count(*) from ${table}`)
 			)
 		]);
@@ -235,6 +263,12 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it.each(['cashier', 'manager', 'owner'])('%s does everything else', async (name) => {
 		({ session } = await customerAt(fixture(), router));
+		batch = await fixture().sql.count(
+			`insert into voucher_batches (owner_account_id, router_id, offer_id, offer_name, duration,
+				duration_seconds, amount_minor, currency, max_devices, size, account_id, printed_at, created_at)
+			values (?, ?, 1, 'Day', '1d', 86400, 1000, 'UGX', 1, 1, ?, 1, 1) returning id`,
+			...[owner, router, owner]
+		);
 		// Pages first: forms end the purchase.
 		const pages = CASES.filter(({ fields }) => fields === null);
 		const forms = CASES.filter(({ fields }) => fields !== null);

@@ -348,7 +348,7 @@ it('the pages show cashiers only what they may open', async () => {
 			([, path]) => path
 		);
 	const home = await cashier.get('/owner');
-	expect(placesIn(home)).toEqual(['/owner', '/owner/customers', '/owner/settings']);
+	expect(placesIn(home)).toEqual(['/owner', '/owner/vouchers', '/owner/customers', '/owner/settings']);
 	expect(home.html).not.toMatch(/href="[^"]*\/owner\/(money|customers\?|routers)/);
 	expect(home.text).toContain('Today');
 	// The other lists have customers of other days.

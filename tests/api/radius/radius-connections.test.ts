@@ -40,6 +40,25 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.authorize(user, SECOND)).status).toBe(200);
 	});
 
+	it('a connection that its pass lets in has no others of its gateway compared; one without a place has', async () => {
+		const { user } = await buy();
+		const scheduled = () =>
+			fixture().sql.count(
+				`select coalesce(sum(wakes), 0) + count(*) from jobs join gateways on gateways.id = subject_id
+					where jobs.kind = 'access.gateway' and gateways.name = ?`,
+				gateway.name
+			);
+		const before = await scheduled();
+		await calls.account('start', 'let-in', { user, mac: FIRST });
+		// One that was left may have run meanwhile.
+		expect(await scheduled()).toBeLessThanOrEqual(before);
+		await calls.account('start', 'without-place', { user, mac: SECOND });
+		await eventually('it is put out', async () => {
+			const asked = `select count(*) from connections where acct_session_id = ? and disconnect_state <> 'none'`;
+			return (await fixture().sql.count(asked, 'without-place')) === 1;
+		});
+	});
+
 	it('a name that a gateway uses again is another connection, and one that restarts has none', async () => {
 		const { user, session } = await buy();
 		const report = { user, mac: FIRST, nas_address: '10.0.0.2', nas_identifier: 'ap' };

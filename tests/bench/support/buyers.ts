@@ -13,7 +13,7 @@ const ROUTER = 3;
 const RADIUS_ROUTER = 4;
 
 /** Devices that are online by RADIUS. */
-const DEVICES = 4;
+export const DEVICES = 64;
 const EVENTS = ['payment.success', 'session.created', 'session.activated'];
 
 let phones = 0;
@@ -72,7 +72,7 @@ export async function createBuyers(server: TestServer, places: Record<'area' | '
 	const devices: { user: string; mac: string }[] = [];
 	for (let number = 1; number <= DEVICES; number += 1) {
 		const user = loginUser((await buy(RADIUS_ROUTER)).sessionId);
-		const mac = `02:00:00:00:0a:0${number}`;
+		const mac = `02:00:00:00:0a:${number.toString(16).padStart(2, '0')}`;
 		await answered(radius.postAuth(user, mac));
 		devices.push({ user, mac });
 	}
@@ -96,10 +96,10 @@ export async function createBuyers(server: TestServer, places: Record<'area' | '
 			const { user, mac } = deviceOf(caller);
 			return answered(radius.authorize(user, mac));
 		},
-		radiusReport(caller: number, number: number) {
+		radiusReport(caller: number, number: number, status: 'start' | 'interim' = 'interim') {
 			const { user, mac } = deviceOf(caller);
 			const counted = { lasted: String(number), out: String(number * 1_000) };
-			return radius.account('interim', `${user}-1`, { user, mac, ...counted });
+			return radius.account(status, `${user}-1`, { user, mac, ...counted });
 		}
 	};
 }

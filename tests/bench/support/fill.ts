@@ -31,8 +31,8 @@ const inSql = (middle: number, degrees: number, step: number) =>
 	`${middle} + (((i * ${step}) % 10000000) / 5000000.0 - 1) * ${degrees}`;
 
 /**
- * `size` routers in each place, and as many gateways, sessions, passes, payments, purchases, events, connections, grants,
- * device slots and captive sessions, all of the last 20 days and of one account.
+ * `size` routers in each place, and as many gateways, sessions, passes, payments, purchases, events, connections,
+ * admissions, device slots and captive sessions, all of the last 20 days and of one account.
  */
 export async function fill(databaseUrl: string, size: number): Promise<void> {
 	const sql = await openSql(databaseUrl);
@@ -104,9 +104,9 @@ export async function fill(databaseUrl: string, size: number): Promise<void> {
 		...{ gateway_id: '1000 + i', acct_session_id: `'s' || i`, pass_id: '1000 + i', mac },
 		...{ started_at: at, seen_at: at, stopped_at: at }
 	});
-	const granted = { pass_id: '1000 + i', gateway_id: '1000 + i', mac };
-	await insert('grants', { ...granted, state: `'revoked'`, revoked_at: at, ...written });
-	await insert('device_slots', { ...granted, bound_at: at, reported_at: at, released_at: at });
+	const device = { pass_id: '1000 + i', gateway_id: '1000 + i', mac };
+	await insert('admissions', { ...device, created_at: at, released_at: at });
+	await insert('device_slots', { ...device, bound_at: at, reported_at: at, released_at: at });
 	await insert('captive_sessions', {
 		...{ id_hash: `'visit ' || i`, gateway_id: '1000 + i', client_mac: mac, entry_sealed: `'x'` },
 		...{ created_at: at, expires_at: now + KEPT_MS }

@@ -112,3 +112,35 @@ test('a number is grouped while it is typed, pasted and corrected, and the curso
 	await expect(number(page)).toHaveValue('+256 772 123 456');
 	await expect(page.getByText('+256', { exact: true })).toBeHidden();
 });
+
+test('a touched Pay says whom it asks, in the same place; another touch sends nothing, and Back restores it', async ({
+	page,
+	portal
+}) => {
+	await page.setViewportSize(PHONE);
+	await page.goto(`${portal.url}/r/${ROUTER}`);
+	await page.waitForFunction(() => document.documentElement.classList.contains('enhanced'));
+	await number(page).fill(freshNumber());
+	// The form stays where it is, to be looked at: its first sending is stopped here, later ones by the page itself.
+	await page.evaluate(() => {
+		document.body.dataset['sent'] = '0';
+		document.addEventListener('submit', (event) => {
+			if (!event.defaultPrevented) document.body.dataset['sent'] += '1';
+			event.preventDefault();
+		});
+	});
+	const pay = page.locator('.pay .button');
+	const place = await pay.boundingBox();
+	await pay.click();
+	await expect(pay).toHaveText('Asking MTN MoMo…');
+	await expect(pay).toHaveAttribute('aria-disabled', 'true');
+	expect(await pay.boundingBox()).toEqual(place);
+	await pay.click({ force: true });
+	await number(page).press('Enter');
+	await expect(page.locator('body')).toHaveAttribute('data-sent', '01');
+	await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
+	await expect(pay).toHaveText('Pay UGX 500');
+	await expect(pay).not.toHaveAttribute('aria-disabled');
+	await pay.click();
+	await expect(page.locator('body')).toHaveAttribute('data-sent', '011');
+});

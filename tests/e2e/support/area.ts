@@ -33,7 +33,7 @@ export async function startArea(setUp: SetUp): Promise<Area> {
 		receiver,
 		async triesForgotten() {
 			await server.advance(minuteMs + 1);
-			if (postgres) await sql.run('delete from rate_heads');
+			if (postgres) await sql.run('delete from rate_counts');
 		},
 		async mailedLink(email, count = 1) {
 			const link = () => {

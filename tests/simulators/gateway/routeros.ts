@@ -6,6 +6,8 @@ import { startApi, type ApiServer, type Asked, type Said } from './faults.ts';
  * do, and are counted by their uptime on its own clock.
  */
 export interface RouterOs extends ApiServer {
+	/** Answers a request as its API does, without a network. */
+	answer(asked: Asked): Said;
 	/** Signs in; the words of the hotspot if it refuses. */
 	signIn(user: string, password: string, mac: string): 'online' | string;
 	isOnline(user: string): boolean;
@@ -141,6 +143,7 @@ export async function startRouterOs(account: { user: string; password: string })
 	});
 
 	return Object.assign<ApiServer, Omit<RouterOs, keyof ApiServer>>(api, {
+		answer,
 		signIn(name, password, mac) {
 			const user = users.find((row) => row['name'] === name);
 			if (!user || user['password'] !== password || user['disabled'] === 'true') {

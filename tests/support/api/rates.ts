@@ -1,4 +1,6 @@
 /** Requests that are counted, and what their answers say of the limit. */
+import { SCHEMA } from '../database/postgres.ts';
+import type { Sql } from '../database/sql.ts';
 import type { Answer, Api } from './api.ts';
 
 /** Empty is unset: what counts is what the configuration says when nobody sets anything. */
@@ -39,3 +41,20 @@ export async function ask(
 }
 
 export const admitted = (answers: Answer[]) => answers.filter(({ status }) => status !== 429).length;
+
+/**
+ * Puts a function in front of PostgreSQL's, whose clock the limits go by, for connections from now on.
+ * @returns lets time pass for it
+ */
+export async function moveClock(sql: Sql): Promise<(ms: number) => Promise<void>> {
+	const commands = [
+		'create table moved_clock (ms bigint not null)',
+		'insert into moved_clock values (0)',
+		`create function ${SCHEMA}.clock_timestamp() returns timestamptz language sql volatile as
+			'select pg_catalog.clock_timestamp() + make_interval(secs => ms / 1000.0) from moved_clock'`,
+		`do $$ begin execute format('alter database %I set search_path = ${SCHEMA}, pg_catalog',
+			current_database()); end $$`
+	];
+	for (const command of commands) await sql.run(command);
+	return (ms) => sql.run('update moved_clock set ms = ms + ?', ms);
+}

@@ -50,7 +50,9 @@ export const FIELDS = {
 		// additive: the offer that was bought
 		'offer',
 		// additive: the data of the pass
-		...['data_used_mb', 'data_left_mb']
+		...['data_used_mb', 'data_left_mb'],
+		// additive: free time
+		'extra_seconds'
 	],
 	access: ['kind', 'username', 'network_password', 'qr', 'qr_joins', 'end_enforced', 'max_devices'],
 	payment: [
@@ -67,13 +69,41 @@ export const FIELDS = {
 	listWebhooks: ['data', 'has_more', 'next_cursor'],
 	event: ['id', 'type', 'timestamp', 'api_version', 'data'],
 	earnings: ['period', 'currency', 'timezone', 'from', 'to', 'total', 'data'],
-	earningsTotal: ['sessions', 'gross', 'refunds', 'fees', 'net'],
-	earningsBucket: ['start', 'end', 'sessions', 'gross', 'refunds', 'fees', 'net'],
+	earningsTotal: ['sessions', 'gross', 'refunds', 'fees', 'net', 'owed', 'cash', 'commission'],
+	earningsBucket: [
+		'start',
+		'end',
+		'sessions',
+		'gross',
+		'refunds',
+		'fees',
+		'net',
+		'owed',
+		'cash',
+		'commission'
+	],
 	listOwnerUsers: ['data', 'has_more', 'next_cursor', 'counts'],
 	ownerUser: [
 		...['session_id', 'router_id', 'router_name', 'status', 'group', 'phone_masked', 'duration', 'amount'],
 		...['currency', 'starts_at', 'expires_at', 'ended_at', 'remaining_seconds']
 	],
+	// additive: vouchers, which are paid in cash
+	voucherBatch: [
+		...['id', 'router_id', 'offer', 'duration', 'amount', 'currency', 'size', 'seller'],
+		...['commission_percent', 'states', 'created_at']
+	],
+	newVoucherBatch: [
+		...['id', 'router_id', 'offer', 'duration', 'amount', 'currency', 'size', 'seller'],
+		...['commission_percent', 'states', 'created_at', 'codes']
+	],
+	voucherCounts: ['unsold', 'sold', 'redeemed', 'void'],
+	voucherCode: ['id', 'number', 'code'],
+	voucher: [
+		...['id', 'number', 'batch_id', 'router_id', 'status', 'amount', 'currency', 'seller', 'session_id'],
+		...['created_at', 'sold_at', 'redeemed_at', 'void_at']
+	],
+	listVoucherBatches: ['data', 'has_more', 'next_cursor'],
+	listVouchers: ['data', 'has_more', 'next_cursor'],
 	ownerCounts: ['active', 'expired'],
 	webhook: ['id', 'url', 'events', 'status', 'secret', 'created_at', 'updated_at'],
 	problem: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
@@ -97,6 +127,10 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	setRouterPrice: 'router',
 	getRouterOffers: 'ownerOffers',
 	setRouterOffers: 'ownerOffers',
+	redeemVoucher: 'session',
+	createVoucherBatch: 'newVoucherBatch',
+	listVoucherBatches: 'listVoucherBatches',
+	listVouchers: 'listVouchers',
 	registerWebhook: 'webhook',
 	listWebhooks: 'listWebhooks',
 	deleteWebhook: 'webhook'
@@ -112,18 +146,25 @@ export const INSIDE: Readonly<Record<string, Readonly<Record<string, keyof typeo
 	router: { offers: 'offer' },
 	ownerOffers: { data: 'ownerOffer' },
 	earnings: { total: 'earningsTotal', data: 'earningsBucket' },
-	listOwnerUsers: { data: 'ownerUser', counts: 'ownerCounts' }
+	listOwnerUsers: { data: 'ownerUser', counts: 'ownerCounts' },
+	voucherBatch: { states: 'voucherCounts' },
+	newVoucherBatch: { states: 'voucherCounts', codes: 'voucherCode' },
+	listVoucherBatches: { data: 'voucherBatch' },
+	listVouchers: { data: 'voucher' }
 };
 
 /** Operations that take an Idempotency-Key. */
-export const IDEMPOTENT = ['createSession', 'startMobileMoneyPayment', 'registerWebhook'];
+export const IDEMPOTENT = [
+	...['createSession', 'startMobileMoneyPayment', 'registerWebhook', 'createVoucherBatch']
+];
 
 /** Operations that answer 200 beside their 201, when what was asked for was there already. */
-export const REPEATED = ['registerWebhook'];
+export const REPEATED = ['registerWebhook', 'redeemVoucher'];
 
 /** `Location` of what an operation has created; those that are not here have none. */
 export const LOCATIONS: Readonly<Record<string, (id: number) => string>> = {
 	createSession: (id) => `/v1/sessions/${id}`,
+	redeemVoucher: (id) => `/v1/sessions/${id}`,
 	startMobileMoneyPayment: (id) => `/v1/payments/${id}/status`
 };
 
@@ -137,6 +178,9 @@ export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
 	duration_not_allowed: ['min_duration', 'max_duration'],
 	duration_not_offered: ['offers'],
 	payment_method_not_supported: ['payment_methods'],
+	voucher_redeemed: ['redeemed_at'],
+	voucher_void: ['void_at'],
+	voucher_of_other_router: ['router_id', 'router_name'],
 	session_not_active: ['session_status'],
 	session_not_extendable: ['session_status'],
 	session_not_payable: ['session_status'],

@@ -24,8 +24,8 @@ const pollIntervalMs = 25;
 export interface TestPostgres {
 	/** Of the database `postgres`, with the right to create others. */
 	url: string;
-	/** A new, empty database; answers its URL. */
-	createDatabase(name?: string): Promise<string>;
+	/** A new, empty database, whose connections are in the schema SCHEMA; answers its URL. */
+	createDatabase(): Promise<string>;
 	/** Ends it and removes its folder. */
 	stop(): Promise<void>;
 	/** SIGKILL to the postmaster, as a crash would end it; answers when it is gone. `restart()` recovers. */
@@ -128,7 +128,7 @@ export async function startPostgres(): Promise<TestPostgres> {
 	const { url, log, start, end, remove } = await startNode(initialise);
 	return {
 		url,
-		createDatabase: (name) => createDatabaseOn(url, name),
+		createDatabase: () => createDatabaseOn(url, { schema: SCHEMA }),
 		stop: remove,
 		kill: () => end('SIGKILL'),
 		async restart() {
@@ -147,23 +147,37 @@ export async function startPostgres(): Promise<TestPostgres> {
 	};
 }
 
-/** Creates an empty database, or a copy of `template`, on the server of `adminUrl` and answers its URL. */
+/** Of servers under test: everything works in another schema than `public`. */
+export const SCHEMA = 'kampala';
+
+/**
+ * Creates an empty database, or a copy of `template`, on the server of `adminUrl` and answers its URL.
+ * @param schema the one of its connections
+ */
 export async function createDatabaseOn(
 	adminUrl: string,
-	name = `t_${randomBytes(6).toString('hex')}`,
-	template = 'template1'
+	{ name = `t_${randomBytes(6).toString('hex')}`, template = 'template1', schema = 'public' } = {}
 ) {
-	const client = new pg.Client({ connectionString: adminUrl });
+	const create = `create database "${name}" template "${template}"`;
+	await runOn(
+		adminUrl,
+		create,
+		...(schema === 'public' ? [] : [`alter database "${name}" set search_path = ${schema}`])
+	);
+	const url = new URL(adminUrl);
+	url.pathname = `/${encodeURIComponent(name)}`;
+	if (schema !== 'public' && template === 'template1') await runOn(url.href, `create schema ${schema}`);
+	return url.href;
+}
+
+async function runOn(url: string, ...commands: string[]): Promise<void> {
+	const client = new pg.Client({ connectionString: url });
 	await client.connect();
 	try {
-		const [copy, original] = [name, template].map((one) => client.escapeIdentifier(one));
-		await client.query(`create database ${copy} template ${original}`);
+		for (const command of commands) await client.query(command);
 	} finally {
 		await client.end();
 	}
-	const url = new URL(adminUrl);
-	url.pathname = `/${encodeURIComponent(name)}`;
-	return url.href;
 }
 
 /** Makes an empty cluster. */

@@ -10,6 +10,10 @@ import type { Schema } from '#lib/server/db/schema.ts';
 import { NodeSqliteDialect } from '#lib/server/db/sqlite.ts';
 import { createDatabaseOn } from './postgres.ts';
 
+/** PostgreSQL plans a statement for its values; from the sixth use of its name on it may plan for any values. */
+export const PLANNERS = ['sqlite', 'postgres', 'postgres after six uses'] as const;
+const USES = 6;
+
 const NUMBERS = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 6000)';
 
 interface QueryPlans {
@@ -24,7 +28,7 @@ interface QueryPlans {
  * A database without foreign keys and with 6,000 rows of each kind, for the tests of one `describe`.
  * @param inserts `insert into TABLE … select …` with `i` as the number of the row
  */
-export function useQueryPlans(kind: 'sqlite' | 'postgres', inserts: readonly string[]): () => QueryPlans {
+export function useQueryPlans(kind: (typeof PLANNERS)[number], inserts: readonly string[]): () => QueryPlans {
 	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-plans-'));
 	const ran: CompiledQuery[] = [];
 	let plans: QueryPlans;
@@ -39,7 +43,7 @@ export function useQueryPlans(kind: 'sqlite' | 'postgres', inserts: readonly str
 			.execute(db);
 		for (const insert of inserts) await sql.raw(`${NUMBERS} ${insert} from n`).execute(db);
 		// SQLite has no statistics in an installation either.
-		if (kind === 'postgres') await sql`analyze`.execute(db);
+		if (kind !== 'sqlite') await sql`analyze`.execute(db);
 		plans = {
 			database,
 			db,
@@ -48,6 +52,7 @@ export function useQueryPlans(kind: 'sqlite' | 'postgres', inserts: readonly str
 				await read();
 				const [query] = ran.splice(0);
 				if (!query) throw new Error('No query ran');
+				if (kind === 'postgres after six uses') return planOfNamed(db, query);
 				const explain = kind === 'sqlite' ? 'explain query plan' : 'explain';
 				const { rows } = await db.executeQuery({ ...query, sql: `${explain} ${query.sql}` });
 				return JSON.stringify(rows);
@@ -60,6 +65,16 @@ export function useQueryPlans(kind: 'sqlite' | 'postgres', inserts: readonly str
 		rmSync(folder, { recursive: true });
 	});
 	return () => plans;
+}
+
+async function planOfNamed(db: Kysely<Schema>, { sql: text, parameters }: CompiledQuery): Promise<string> {
+	const values = parameters.map((value) => (value === null ? 'null' : pg.escapeLiteral(String(value))));
+	const execute = `execute planned ${values.length > 0 ? `(${values.join(', ')})` : ''}`;
+	await sql.raw(`prepare planned as ${text}`).execute(db);
+	for (let used = 0; used < USES; used += 1) await sql.raw(execute).execute(db);
+	const { rows } = await sql.raw(`explain ${execute}`).execute(db);
+	await sql.raw('deallocate planned').execute(db);
+	return JSON.stringify(rows);
 }
 
 /** The same database, whose queries are noted. */

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openSql } from './sql.ts';
 import {
+	SCHEMA,
 	createDatabaseOn,
 	fillWith,
 	initialise,
@@ -43,7 +44,7 @@ export async function startReplicated(): Promise<TestPostgres> {
 	}
 	return {
 		url: address.url,
-		createDatabase: (name) => createDatabaseOn(address.url, name),
+		createDatabase: () => createDatabaseOn(address.url, { schema: SCHEMA }),
 		stop,
 		kill: () => primary.end('SIGKILL'),
 		async restart() {

@@ -1,6 +1,7 @@
 /** Buyers behind an openNDS: what they open, and what is recorded of their sessions. */
 import { browse } from '../pages/browsing.ts';
 import { buyHourOn } from '../pages/splash.ts';
+import { admissionsOf } from './admissions.ts';
 import { eventually, type Fixture } from '../server/fixture.ts';
 import type { Registered } from './gateways.ts';
 import { ndsEntry, type NdsDevice } from './opennds.ts';
@@ -29,15 +30,12 @@ export function ndsBuyers(fixture: () => Fixture, host: string) {
 		const [row] = await fixture().sql.all('select * from sessions order by id desc limit 1');
 		return row ?? {};
 	};
-	const grantOf = async (pass: unknown) => {
-		const [row] = await fixture().sql.all(`select * from grants where pass_id = ${String(pass)}`);
-		return row ?? {};
-	};
+	const admissionOf = async (pass: unknown) => (await admissionsOf(fixture().sql, pass))[0] ?? {};
 	const inState = (status: string) =>
 		eventually(`a session is ${status}`, async () => {
 			const row = await newest();
 			return row['status'] === status ? row : null;
 		});
 
-	return { enter, open, buy, newest, grantOf, inState };
+	return { enter, open, buy, newest, admissionOf, inState };
 }

@@ -35,7 +35,7 @@ export async function recordResponse(
 const lastCheck = ({ sql }: Fixture) => sql.count('select max(checked_at) from gateways');
 
 /** No job is at work or due: the clock may be moved. */
-const isQuiet = (fixture: Fixture) =>
+export const isQuiet = (fixture: Fixture) =>
 	eventually('no job is due', async () => {
 		const soon = clockOf(fixture).now() + 400;
 		const busy = 'select count(*) from jobs where run_at <= ? or lease_until > 0';

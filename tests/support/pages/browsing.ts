@@ -143,5 +143,5 @@ const minuteMs = 60_000;
 /** Lets a minute pass for the rate limits; PostgreSQL counts by a clock of its own. */
 export async function triesForgotten({ server, sql }: Fixture): Promise<void> {
 	await server.advance(minuteMs + 1);
-	if (server.databaseUrl.startsWith('postgres')) await sql.run('delete from rate_heads');
+	if (server.databaseUrl.startsWith('postgres')) await sql.run('delete from rate_counts');
 }

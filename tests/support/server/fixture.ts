@@ -50,6 +50,8 @@ export interface Fixture {
 	asked(payment: Payment): Promise<void>;
 	/** Waits until the operator has a payment, and moves the clock on until it has decided. */
 	decided(payment: Payment): Promise<Payment>;
+	/** Waits until a session of any account has a status. */
+	becomes(sessionId: number, status: Session['status']): Promise<unknown>;
 	/** Types of the events of a session, sorted: those of one transaction have one moment. */
 	events(sessionId: number): Promise<string[]>;
 	stop(): Promise<void>;
@@ -143,6 +145,7 @@ export async function startFixture(options: ServerOptions): Promise<Fixture> {
 		return { ...made, api: createApi(server.url, made.key) };
 	};
 	const [{ api }, { api: other }] = [await newKey(), await newKey()];
+	const admin = createApi(server.url, demoKey(server, 'admin'));
 	const asked = async ({ id }: Payment): Promise<void> => {
 		await eventually(`payment ${id} is with the operator`, () => queued(sql, id));
 	};
@@ -152,7 +155,7 @@ export async function startFixture(options: ServerOptions): Promise<Fixture> {
 		api,
 		other,
 		owner: createApi(server.url, demoKey(server, 'owner')),
-		admin: createApi(server.url, demoKey(server, 'admin')),
+		admin,
 		nobody: createApi(server.url, null),
 		newKey,
 		async buy(order) {
@@ -172,6 +175,8 @@ export async function startFixture(options: ServerOptions): Promise<Fixture> {
 			await server.advance(decisionMs);
 			return api.getPayment(payment.id, 20);
 		},
+		becomes: (id, status) =>
+			eventually(`session ${id} is ${status}`, async () => (await admin.getSession(id)).status === status),
 		events: (sessionId) => eventsOf(sql, sessionId),
 		async stop() {
 			await sql.close();

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '#lib/server/db/database.ts';
 import { freePort } from './ports.ts';
-import { createDatabaseOn } from '../database/postgres.ts';
+import { SCHEMA, createDatabaseOn } from '../database/postgres.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const clock = path.join(root, 'tests/support/server/movable-clock.js');
@@ -47,7 +47,13 @@ export interface ServerOptions {
 	dataDir?: string;
 	port?: number;
 	/** Another machine, see namespaces.ts: what its command lines begin with, its address, and a request from there. */
-	on?: { inside: readonly string[]; host: string; answers(url: string): Promise<boolean> };
+	on?: {
+		inside: readonly string[];
+		host: string;
+		answers(url: string): Promise<boolean>;
+		/** What it prints does not arrive here. */
+		isSilent?: true;
+	};
 }
 
 export interface TestServer {
@@ -120,8 +126,12 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 		started.once('exit', () => running.delete(started));
 		started.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
 		started.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+		const isReady = options.on?.answers ?? answers;
 		await untilReady(
-			() => (options.on?.answers ?? answers)(`${url}/readyz`),
+			// It prints its keys a moment after it answers.
+			async () =>
+				(await isReady(`${url}/readyz`)) &&
+				(options.on?.isSilent === true || stdout.includes('Airtill is ready: ')),
 			started,
 			() => `${stdout}${stderr}`
 		);
@@ -196,7 +206,7 @@ async function databaseFor(database: string, dataDir: string): Promise<string> {
 	// Imported here only: Playwright's tests use this file too, and vitest refuses to be loaded there.
 	const { inject } = await import('vitest');
 	const adminUrl = inject('postgresUrl');
-	return createDatabaseOn(adminUrl, undefined, await migratedDatabase(adminUrl));
+	return createDatabaseOn(adminUrl, { template: await migratedDatabase(adminUrl), schema: SCHEMA });
 }
 
 // Made once per process and copied: migrating takes a fifth of the start of a server.
@@ -217,7 +227,7 @@ const migratedFile = () =>
 const migratedDatabase = (adminUrl: string) =>
 	(template ??= (async () => {
 		const name = `migrated_${process.pid}`;
-		await migrate(await createDatabaseOn(adminUrl, name));
+		await migrate(await createDatabaseOn(adminUrl, { name, schema: SCHEMA }));
 		return name;
 	})());
 

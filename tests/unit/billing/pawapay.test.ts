@@ -277,6 +277,7 @@ describe('amounts', () => {
 			// Known from now on.
 			for (const method of ['mpesa', 'mobile_money']) {
 				expect(kenyan.amounts(method)).toMatchObject({ stepMinor: 100, maxMinor: 25_000_000 });
+				expect(kenyan.amounts(method, true)).toMatchObject({ stepMinor: 100, maxMinor: 15_000_000 });
 			}
 			expect(await kenyan.submit({ ...payment, amountMinor: 1_000 })).toMatchObject({ kind: 'accepted' });
 			expect(sent('/v2/deposits')).toMatchObject([{ amount: '10' }]);
@@ -292,13 +293,13 @@ describe('amounts', () => {
 	});
 
 	it('do not wait for an unavailable configuration', async () => {
-		receiver.reply('/v2/active-conf?operationType=DEPOSIT', 'drop');
+		receiver.reply('/v2/active-conf', 'drop');
 		receiver.reply('/v2/deposits', { status: 200, body: '{"status":"ACCEPTED"}' });
 		const adapter = adapterFor({ PAWAPAY_BASE_URL: receiver.url });
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'accepted' });
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'accepted' });
 		// Not asked for again at once.
-		expect(receiver.at('/v2/active-conf?operationType=DEPOSIT')).toHaveLength(1);
+		expect(receiver.at('/v2/active-conf')).toHaveLength(1);
 	});
 
 	it('need one look at the configuration for twenty payments at once, and another one later', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accentOf, accentRules, contrast, parseColour, type ThemeColours } from '#lib/branding/accent.ts';
+import { type ThemeColours, accentOf, accentRules, contrast, parseColour } from '#lib/domain/brand.ts';
 
 const GROUNDS = { light: ['#fbfaf6', '#ffffff'], dark: ['#141613', '#1d201c'] } as const;
 const INK = { light: '#1a1c19', dark: '#f2f1eb' } as const;

@@ -2,7 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isPublicAddress } from '#lib/domain/address.ts';
 import type { Address } from '#lib/server/platform/http-client.ts';
-import { type Outcome, openWebhookTransport, postWebhook } from '#lib/server/developer/webhook-transport.ts';
+import {
+	type Outcome,
+	createWebhookTransport,
+	postWebhook
+} from '#lib/server/developer/webhook-transport.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 let receiver: Receiver;
@@ -27,7 +31,7 @@ describe('a name', () => {
 
 	/** Sends to a name whose answers are these, one after the other; insecure, so that the receiver could be reached. */
 	function transportFor(answers: Address[][], isAllowed: (address: string) => boolean) {
-		return openWebhookTransport({
+		return createWebhookTransport({
 			allowInsecure: true,
 			ownHosts: [],
 			isAllowed,
@@ -81,7 +85,7 @@ describe('a name', () => {
 	it('without an address, or that cannot be resolved, is a failure', async () => {
 		const empty = transportFor([[]], () => true);
 		expect(await postWebhook(empty, outgoing(url()), never())).toEqual({ failure: 'name_not_found' });
-		const unknown = openWebhookTransport({
+		const unknown = createWebhookTransport({
 			allowInsecure: true,
 			ownHosts: [],
 			resolve: () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
@@ -92,7 +96,7 @@ describe('a name', () => {
 
 it('an address in the URL is refused before each send: no name is asked for it', async () => {
 	let asked = 0;
-	const transport = openWebhookTransport({
+	const transport = createWebhookTransport({
 		allowInsecure: false,
 		ownHosts: ['airtill.example'],
 		resolve: async () => ((asked += 1), [four('93.184.215.14')])
@@ -115,9 +119,9 @@ it('a program on this machine is reached by its loopback names only where that i
 	const rules = { allowInsecure: false, ownHosts: ['localhost:3000'] };
 	for (const host of ['127.0.0.1', 'localhost']) {
 		const to = outgoing(`http://${host}:${port()}/here-${host}`);
-		const open = openWebhookTransport({ ...rules, allowThisMachine: true });
+		const open = createWebhookTransport({ ...rules, allowThisMachine: true });
 		expect(await postWebhook(open, to, never()), host).toMatchObject({ statusCode: 200 });
-		expect(await postWebhook(openWebhookTransport(rules), to, never()), host).toEqual({
+		expect(await postWebhook(createWebhookTransport(rules), to, never()), host).toEqual({
 			failure: 'address_not_allowed'
 		});
 		expect(receiver.at(`/here-${host}`)).toHaveLength(1);
@@ -127,7 +131,7 @@ it('a program on this machine is reached by its loopback names only where that i
 describe('a receiver', () => {
 	const send = (path: string, signal = never()): Promise<Outcome> =>
 		postWebhook(
-			openWebhookTransport({ allowInsecure: true, ownHosts: [] }),
+			createWebhookTransport({ allowInsecure: true, ownHosts: [] }),
 			outgoing(receiver.url + path),
 			signal
 		);

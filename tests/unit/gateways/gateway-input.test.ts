@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseOwnPurchase } from '../../../src/lib/server/web/portal/splash.ts';
+import { parseOwnPurchase } from '../../../src/lib/server/portal/splash.ts';
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/gateway.ts';
 import { type GatewayInput, NO_SETTINGS, checkGateway } from '../../../src/lib/server/gateways/settings.ts';
 import { Refused } from '#lib/server/platform/errors.ts';

@@ -28,7 +28,7 @@ const unifi = {
 		onlineCount: null,
 		unreadDevice: null
 	},
-	...{ createdAt: 0, updatedAt: 0 }
+	...{ createdAt: 0, updatedAt: 0, removingAt: null }
 } as const satisfies RegisteredGateway;
 
 /** Answers each call after five seconds, and has another page of sites each time. */

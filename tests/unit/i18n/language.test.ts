@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { extractLocaleFromRequestAsync } from '#lib/i18n/generated/runtime.js';
 import { inLanguage, isEnglishOnly, splitLanguage } from '#lib/i18n/path.ts';
-import { configureLocale } from '#lib/server/web/language.ts';
+import { configureLocale } from '#lib/i18n/request-language.ts';
 
 configureLocale();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '#lib/server/config/config.ts';
-import { createMapRouters } from '#lib/server/map/map-routers.ts';
+import { createMapRouters } from '#lib/server/portal/map-routers.ts';
 import type { ApiClient } from '#lib/server/portal/api-client.ts';
 
 const SECRET = 'a secret of at least 32 characters';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { readArchive } from '#lib/server/map/basemap.ts';
+import { readArchive } from '#lib/server/basemap.ts';
 import { makeArchive, type ArchiveFaults } from '../../support/pages/basemap.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 

@@ -29,6 +29,7 @@ const WRONG: Record<string, string[]> = {
 	ORIGIN: ['airtill.example', 'ftp://airtill.example', 'javascript:alert(1)', '/'],
 	DATABASE_URL: ['data.db', 'file:', 'mysql://x', 'postgres:'],
 	DATABASE_POOL: ['0', '201', 'many'],
+	DATABASE_NAMED_STATEMENTS: ['yes', 'off'],
 	AIRTILL_MODE: ['Live', 'production', 'test'],
 	AIRTILL_SECRET: ['short', 'x'.repeat(31)],
 	AIRTILL_SECRET_FALLBACK: ['short'],

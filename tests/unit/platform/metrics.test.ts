@@ -65,7 +65,11 @@ it('due jobs count by kind, deliveries once per endpoint, and none once they are
 	const { jobs, monitoring } = await monitor();
 	for (const id of [1, 2]) await jobs.schedule(database.db, 'payment', id, now - 30_000);
 	await jobs.schedule(database.db, 'later', 1, now + 60_000);
-	await jobs.scheduleInGroup(database.db, 'delivery', 7, [1, 2, 3], now - 10_000);
+	const delivery = { kind: 'delivery', groupId: 7, runAt: now - 10_000 };
+	await jobs.scheduleAll(
+		database.db,
+		[1, 2, 3].map((subjectId) => ({ ...delivery, subjectId }))
+	);
 	const text = await monitoring.text();
 	expect(text).toContain('airtill_jobs_due{kind="payment"} 2\n');
 	expect(text).toContain('airtill_jobs_due_oldest_seconds{kind="payment"} 30\n');

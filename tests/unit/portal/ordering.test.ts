@@ -9,7 +9,7 @@ import { createLog } from '#lib/server/platform/log.ts';
 import { createSecrets, purchaseToken } from '#lib/server/platform/secrets.ts';
 import type { ApiClient } from '#lib/server/portal/api-client.ts';
 import { buyTime } from '#lib/server/portal/ordering.ts';
-import { openPurchases, parsePaymentIds } from '#lib/server/portal/purchases.ts';
+import { createPurchases, parsePaymentIds } from '#lib/server/portal/purchases.ts';
 import { createRateLimits } from '#lib/server/rate-limits.ts';
 import path from 'node:path';
 
@@ -18,13 +18,14 @@ const form = {
 	...{ amount: 1_000, currency: 'UGX' }
 };
 const openOn = (database: Database) =>
-	openPurchases({
+	createPurchases({
 		database,
 		clock: systemClock,
 		secrets: createSecrets('x'.repeat(32)),
-		rateLimits: createRateLimits({ ...database, rates: null }, systemClock, createLog('silent')),
+		rateLimits: createRateLimits(database, systemClock, createLog('silent')),
 		region: 'UG',
-		readInExtraTime: () => Promise.resolve(null)
+		readInExtraTime: () => Promise.resolve(null),
+		findOutages: () => Promise.resolve(null)
 	});
 
 let folder: string;

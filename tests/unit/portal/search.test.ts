@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSearch } from '#lib/server/web/portal/search.ts';
+import { readSearch } from '#lib/server/portal/search.ts';
 
 const CENTRE = { lat: 0.3476, lon: 32.5825 };
 const search = (query: string) => readSearch(new URLSearchParams(query), CENTRE);

@@ -1,6 +1,6 @@
 /**
- * Citus, YugabyteDB and CockroachDB understand PostgreSQL's SQL but not all of it (src/docs/scaling.md). What one of them
- * lacks is in the named files only, so that another engine replaces those.
+ * A distributed engine such as Citus understands PostgreSQL's SQL but not all of it (src/docs/scaling.md). What it may lack is
+ * in the named files only.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,22 +22,29 @@ const textOf = (file: string) =>
 const found = (sql: RegExp) => files.filter((file) => new RegExp(sql, 'i').test(textOf(file)));
 
 const POSTGRES = 'db/postgres.ts';
+const LOCKS = 'db/locks.ts';
 const BACKUP = 'db/backup.ts';
 const INITIAL = 'db/migrations/0001-initial.ts';
+const BOOKS = ['db/migrations/0006-books.ts', 'db/migrations/0009-payouts.ts'];
+const BOOKS_BY_ROW = 'db/migrations/0011-books-by-row.ts';
 
 /** Constructs that an engine lacks, with the files that may have them. */
 const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] }>> = {
-	'advisory locks': { sql: /pg_(try_)?advisory/, files: [BACKUP, POSTGRES] },
+	'advisory locks': { sql: /pg_(try_)?advisory/, files: [BACKUP, LOCKS, 'db/migrate.ts'] },
 	'row locks': {
-		sql: /\bfor (no key )?(update|share)\b|skip locked|forUpdate\(/,
-		files: [INITIAL, POSTGRES]
+		sql: /\bfor (no key )?(update|share)\b|skip locked|for(NoKey)?Update\(|for(Key)?Share\(/,
+		files: [LOCKS, POSTGRES]
 	},
 	'geometric types': { sql: /\bpoint\(|<->|<@|\bbox\(point/, files: [INITIAL, POSTGRES] },
 	'GiST, GIN and other index kinds': { sql: /using (gist|gin|spgist|brin|hash)\b/, files: [INITIAL] },
 	'full-text search': { sql: /to_ts(vector|query)/, files: [INITIAL, POSTGRES] },
-	functions: { sql: /create (or replace )?(function|procedure)|plpgsql/, files: [INITIAL] },
-	'calls of our functions': { sql: /\btake_rates?\(|without_accents\(/, files: [INITIAL, POSTGRES] },
-	'unlogged tables': { sql: /unlogged/, files: [INITIAL] },
+	functions: {
+		sql: /create (or replace )?(function|procedure)|plpgsql/,
+		files: [INITIAL, ...BOOKS, BOOKS_BY_ROW]
+	},
+	triggers: { sql: /create (constraint )?trigger/, files: [...BOOKS] },
+	'calls of our functions': { sql: /without_accents\(/, files: [INITIAL, POSTGRES] },
+	'unlogged tables': { sql: /unlogged/, files: ['db/migrations/0003-rate-counts.ts'] },
 	// Citus runs these on one shard or on a table that is not distributed: jobs and audit_log are not.
 	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit.ts', 'jobs.ts'] }
 };
@@ -49,7 +56,6 @@ const NOWHERE: Readonly<Record<string, RegExp>> = {
 	'constraints that are checked late': /\bdeferrable\b|\binitially deferred\b/,
 	'exclusion constraints': /\bexclude using\b/,
 	inheritance: /\binherits \(/,
-	triggers: /create (constraint )?trigger/,
 	partitions: /\bpartition (by range|by list|by hash|of)\b/,
 	extensions: /create extension/,
 	'types of our own': /create (type|domain)\b/,

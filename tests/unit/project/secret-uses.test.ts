@@ -23,7 +23,10 @@ it('every derived key either verifies with both secrets or may change', () => {
 		// That of the secret that sealed the gateway's key.
 		'installation',
 		'purchase code',
-		'purchase code hash'
+		'purchase code hash',
+		// The key of the earlier secret stays published.
+		'statement signature',
+		'voucher code hash'
 	]);
 	expect(purposes('derive')).toEqual([
 		// Ends after fifteen minutes.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/server/portal/purchases.ts';
+import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/domain/codes.ts';
 import { readTyped } from '#lib/server/portal/resume.ts';
 import { computeWarnSeconds } from '#lib/purchase/state.ts';
 
@@ -38,9 +38,24 @@ it('a pass warns ten minutes before its end; a short one later, but with time to
 	expect([15, 30, 60, 100, 120, 7 * 24 * 60].map(minutes)).toEqual([2, 3, 6, 10, 10, 10]);
 });
 
-/** The message of a purchase, as a phone gets it (writeSms in web/portal/purchase.ts). */
+/** The message of a purchase, as a phone gets it (writeSms in portal/purchase-page.ts). */
 const SMS =
 	'KISEMENTI-WIFI\nPassword for KISEMENTI-WIFI: jtza-8htb-b9bm\nYour code: K7MQ-29XT\nairtill.example/resume';
+
+describe('the code of a voucher', () => {
+	it.each(['K7MQ-29XT-4HWB', 'k7mq29xt4hwb', 'K7MQ 29XT 4HWB', ' k7mq–29xt–4hwb '])(
+		'is read: %s',
+		(typed) => {
+			expect(readTyped(typed, false)).toMatchObject({ code: null, voucher: 'K7MQ29XT4HWB' });
+		}
+	);
+
+	it('may be the transaction ID of an operator as well', () => {
+		expect(readTyped('123456789012', false)).toMatchObject({
+			...{ voucher: '123456789012', transaction: '123456789012' }
+		});
+	});
+});
 
 describe('a pasted text', () => {
 	it.each([SMS, 'My code is K7MQ - 29XT, it does not work', 'K7MQ\u2060-\u206029XT'])(
@@ -74,7 +89,7 @@ describe('a pasted text', () => {
 	it.each(['', 'hello', 'K7MQ-29X', 'K7MQ-29XTT', 'I paid yesterday but there is no Wi-Fi'])(
 		'without either gives none: %s',
 		(text) => {
-			expect(readTyped(text, false)).toEqual({ code: null, transaction: null });
+			expect(readTyped(text, false)).toEqual({ code: null, voucher: null, transaction: null });
 		}
 	);
 

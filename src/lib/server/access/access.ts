@@ -1,41 +1,45 @@
+import type { Held } from '../db/locks.ts';
+import { lockRouter } from '../routers/routers.ts';
+import { findById } from '../db/queries.ts';
 import {
 	ACTIVATION_JOB,
 	AWAIT_ROUTER_JOB,
 	type AccessContext,
-	type AccessJob,
 	UNCONFIRMED_JOB,
 	awaitRouter,
-	findTargets,
 	letInDevice,
 	movePass,
 	refundUnactivated,
 	refundUnconfirmed
 } from './provisioning.ts';
-import { applyGrant, createConcurrencyLimit, runGrantJob } from './gateway-calls.ts';
-import { createPskCandidates } from './radius-login.ts';
-import { CONNECTION_JOB, REPORT_LIFETIME_MS, findPassesOfPurchase } from './device-slots.ts';
 import {
-	GRANT_JOB,
+	GATEWAY_JOB,
 	LATE_REDIRECT_MS,
-	changeWantedGrant,
-	countConnectedAt,
-	findGrant,
-	findOpenGrantIds,
-	requestAgain,
-	requestUsers
-} from './grants.ts';
-import { runConnectionJob } from './radius-connections.ts';
+	findAdmission,
+	findUsedAdmissions,
+	forget,
+	scheduleComparison
+} from './admissions.ts';
+import { compareGateway, disallow, readBooks } from './compare.ts';
+import { createPskCandidates } from './radius-login.ts';
+import { REPORT_LIFETIME_MS, countConnectedAt, lockPassesOfPurchase } from './device-slots.ts';
+import { giveTimeBack } from './outages.ts';
+import { CONNECTION_JOB, compareConnection } from './radius-connections.ts';
+import { OUTAGE_JOB } from '../gateways/outages.ts';
 import {
 	type RegisteredGateway,
+	REMOVAL_MS,
 	deleteGateway,
 	findController,
 	findGatewayById,
-	findGatewaysOfRouter
+	findGatewaysOfRouter,
+	updateGateway
 } from '../gateways/gateways.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import type { Moved } from '#lib/server/gateways/captive-sessions.ts';
 import { type JobHandlers, fenceHandlers } from '../jobs.ts';
 import { type PassRow, openPassesAt } from '../passes.ts';
+import { loginUser } from '../../domain/wifi.ts';
 import { requireHeldLimits } from '../offers.ts';
 import { type GatewayChange, setGateway } from '../gateways/settings.ts';
 import { refuseFields } from '../platform/errors.ts';
@@ -44,32 +48,29 @@ import { isPaying } from '../billing/sessions.ts';
 export { REPORT_LIFETIME_MS } from './device-slots.ts';
 export { createProvisioning } from './provisioning.ts';
 
-/** Creates the users of running passes at an added gateway; its subject is the gateway. */
-const GATEWAY_JOB = 'access.gateway';
-
-/** Passes per transaction, so that other writers get a turn. */
-const BATCH = 100;
-
 /** Stops calling a gateway that is removed when this many devices are left. */
 const MAX_LEFT = 3;
 
 /** Decides which devices may be online at which gateway, and until when. */
 export type Access = AccessContext;
 
-export const openAccess = (services: Omit<Access, 'concurrencyLimit' | 'pskCandidates'>): Access => ({
+export const openAccess = (
+	services: Omit<Access, 'calledGateways' | 'unreportedFetches' | 'pskCandidates'>
+): Access => ({
 	...services,
-	concurrencyLimit: createConcurrencyLimit(services),
+	calledGateways: new Map(),
+	unreportedFetches: new Map(),
 	pskCandidates: createPskCandidates()
 });
 
 export const accessJobs = (context: Access): JobHandlers =>
 	fenceHandlers(context, {
-		[GRANT_JOB]: runGrantJob,
-		[GATEWAY_JOB]: requestUsersAtGateway,
+		[GATEWAY_JOB]: compareGateway,
 		[ACTIVATION_JOB]: refundUnactivated,
 		[AWAIT_ROUTER_JOB]: awaitRouter,
 		[UNCONFIRMED_JOB]: refundUnconfirmed,
-		[CONNECTION_JOB]: runConnectionJob
+		[CONNECTION_JOB]: compareConnection,
+		[OUTAGE_JOB]: giveTimeBack
 	});
 
 export async function letInBuyer(
@@ -80,13 +81,13 @@ export async function letInBuyer(
 	await forEachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
 }
 
-/** Its gateway redirected the device, so it has forgotten the grants that it has confirmed. */
-export const requestDeviceAgain = (
+/** Its gateway redirected the device, so it does not let it in any more. */
+export const forgetDevice = (
 	context: AccessContext,
 	device: { gatewayId: number; mac: string }
 ): Promise<void> =>
 	context.database.transact((trx) =>
-		requestAgain(context, trx, { ...device, grantedBefore: context.clock.now() - LATE_REDIRECT_MS })
+		forget(context, trx, { ...device, allowedBefore: context.clock.now() - LATE_REDIRECT_MS })
 	);
 
 /** @param record of a person who helps the buyer; joins the transaction of each pass that moves */
@@ -107,25 +108,19 @@ export async function movePurchase(
 const forEachPass = <T>(
 	context: AccessContext,
 	tokenHash: string,
-	work: (trx: Tx, pass: PassRow) => Promise<T>
+	work: (trx: Tx, pass: Held<PassRow>) => Promise<T>
 ): Promise<T[]> =>
 	context.database.transact(async (trx) => {
 		const done: T[] = [];
-		const passes = await findPassesOfPurchase(trx, tokenHash, context.clock.now());
-		for (const pass of passes) done.push(await work(trx, pass));
+		for (const pass of await lockPassesOfPurchase(trx, tokenHash, context.clock.now())) {
+			done.push(await work(trx, pass));
+		}
 		return done;
 	});
 
-/** Schedules GATEWAY_JOB in the transaction that creates the gateway. */
-export const scheduleGatewayAdded = (
-	{ jobs, clock }: AccessContext,
-	trx: Tx,
-	{ id }: Pick<RegisteredGateway, 'id'>
-) => jobs.schedule(trx, GATEWAY_JOB, id, clock.now());
-
 /**
- * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
- * is granted again over a new connection.
+ * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was sent
+ * is sent again over a new connection.
  * @param audit writes rows in the same transaction
  * @throws Refused with every wrong field, or if somebody would lose access; then nothing changes
  */
@@ -136,7 +131,8 @@ export const changeGatewaySettings = (
 	audit?: (trx: Tx, after: RegisteredGateway) => Promise<void>
 ): Promise<RegisteredGateway> =>
 	context.database.transact(async (trx) => {
-		const { clock, gateways, jobs, offers } = context;
+		const { gateways, offers } = context;
+		await lockRoutersOf(trx, id, change.routerId);
 		const { before, after, isReconnected } = await setGateway(gateways, trx, id, change);
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
@@ -144,10 +140,17 @@ export const changeGatewaySettings = (
 		}
 		await audit?.(trx, after);
 		if (!isReconnected) return after;
-		await requestAgain(context, trx, { gatewayId: after.id });
-		await jobs.schedule(trx, GATEWAY_JOB, after.id, clock.now());
+		await forget(context, trx, { gatewayId: after.id });
+		await scheduleComparison(context, trx, after.id);
 		return after;
 	});
+
+/** Before anything is decided: no pass begins there, and no offer changes, until the end. */
+async function lockRoutersOf(trx: Tx, gatewayId: number, newRouterId: number | undefined): Promise<void> {
+	const known = await findById(trx, 'gateways', gatewayId);
+	const ids = [known?.router_id, newRouterId].filter((id) => id !== undefined).sort((a, b) => a - b);
+	for (const id of ids) await lockRouter(trx, id);
+}
 
 async function refuseStranding(
 	{ clock }: AccessContext,
@@ -163,32 +166,11 @@ async function refuseStranding(
 		}
 	}
 	if (before.mode === after.mode) return;
-	const { length: count } = await findOpenGrantIds(trx, before.id);
+	const { length: count } = await findUsedAdmissions(trx, before.id, clock.now());
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';
 	throw refuseFields({ field, reason });
-}
-
-/** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
-async function requestUsersAtGateway(context: AccessJob, gatewayId: number): Promise<null> {
-	const { clock, gateways } = context;
-	const gateway = await findGatewayById(gateways, gatewayId);
-	if (!gateway) return null;
-	const { routerId } = gateway;
-	let afterId = 0;
-	let passes: PassRow[];
-	do {
-		const after = { routerId, afterId };
-		passes = await context.database.transact(async (trx) => {
-			const batch = await openPassesAt(trx, after, clock.now(), BATCH);
-			const targets = await findTargets(context, trx, routerId);
-			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);
-			return batch;
-		});
-		afterId = passes.at(-1)?.id ?? afterId;
-	} while (passes.length === BATCH);
-	return null;
 }
 
 /** Counts devices and users that the gateway let in. */
@@ -217,25 +199,39 @@ export async function removeGateway(
 	const removal = { gateway: { before: gateway, after: null } };
 	await requireHeldLimits(offers, database.db, gateway.routerId, removal);
 	const isControlled = findController(gateway) !== null;
-	const disconnected = isControlled && isForced ? await disconnectAll(context, gateway) : new Set();
-	return database.transact(async (trx) => {
-		await check?.(trx);
-		const open = await findOpenGrantIds(trx, gateway.id);
-		if (isControlled && !isForced && open.length > 0) {
-			const reason =
-				`buyers have access there (${open.length}), which nobody could end later. Disable the router and remove the ` +
-				'gateway when their time has ended, or use --force';
-			throw refuseFields({ field: 'name', reason });
-		}
-		const connected = isControlled
-			? 0
-			: await countConnectedAt(trx, gateway.id, describeReports(clock.now()));
-		await deleteGateway(trx, gateway);
-		await requireHeldLimits(offers, trx, gateway.routerId, removal);
-		await apply?.(trx);
-		const left = open.filter((id) => !disconnected.has(id)).length + connected;
-		return { disconnected: disconnected.size, left };
-	});
+	// It would keep its users.
+	const endsAccess = isControlled || gateway.mode === 'fetch';
+	const remove = (out: ReadonlySet<number>, disconnected: number) =>
+		database.transact(async (trx) => {
+			await lockRouter(trx, gateway.routerId);
+			await check?.(trx);
+			const open = await findUsedAdmissions(trx, gateway.id, clock.now());
+			if (endsAccess && !isForced && open.length > 0) {
+				const reason =
+					`buyers have access there (${open.length}), which nobody could end later. Disable the router and remove the ` +
+					'gateway when their time has ended, or use --force';
+				throw refuseFields({ field: 'name', reason });
+			}
+			const connected = endsAccess
+				? 0
+				: await countConnectedAt(trx, gateway.id, describeReports(clock.now()));
+			await deleteGateway(trx, gateway);
+			await requireHeldLimits(offers, trx, gateway.routerId, removal);
+			await apply?.(trx);
+			const left = open.filter((id) => !out.has(id)).length + connected;
+			return { disconnected, left };
+		});
+	if (!isControlled || !isForced) return remove(new Set(), 0);
+	const out = await disconnectAll(context, gateway);
+	try {
+		return await remove(out.rows, out.subjects.size);
+	} catch (error) {
+		await database.transact(async (trx) => {
+			await updateGateway(trx, gateway.id, { removing_at: null });
+			await scheduleComparison(context, trx, gateway.id);
+		});
+		throw error;
+	}
 }
 
 /**
@@ -269,7 +265,7 @@ async function isNeeded(
 	if (others.length > 0 && !responds(gateway)) return false;
 	if (await isPaying(queries, routerId)) return true;
 	if (others.length === 0) return (await openPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
-	const open = await findOpenGrantIds(queries, id);
+	const open = await findUsedAdmissions(queries, id, now);
 	return open.length > 0 || (await countConnectedAt(queries, id, describeReports(now))) > 0;
 }
 
@@ -278,17 +274,29 @@ const describeReports = (now: number) => ({ now, since: now - REPORT_LIFETIME_MS
 const responds = ({ seenAt, unresponsiveSince }: RegisteredGateway) =>
 	seenAt !== null && unresponsiveSince === null;
 
-/** Returns the ids of the grants whose device or user the gateway has disconnected. */
-async function disconnectAll(context: AccessContext, gateway: RegisteredGateway): Promise<Set<number>> {
-	const { database, clock } = context;
-	const out = new Set<number>();
+/**
+ * Marks the gateway, so that nothing is wanted there, and disconnects what it let in. If the mark is not taken back, the
+ * comparison lets in its buyers again later.
+ * @returns rows that are not let in any more, with the devices or users that were
+ */
+async function disconnectAll(context: AccessContext, gateway: RegisteredGateway) {
+	const { database, clock, gateways, jobs } = context;
+	const out = { rows: new Set<number>(), subjects: new Set<string>() };
+	await database.transact(async (trx) => {
+		await updateGateway(trx, gateway.id, { removing_at: clock.now() });
+		await jobs.schedule(trx, GATEWAY_JOB, gateway.id, clock.now() + REMOVAL_MS);
+	});
+	const leaving = await findGatewayById(gateways, gateway.id);
+	if (!leaving) return out;
+	const books = await readBooks(context, leaving);
 	let left = 0;
-	for (const id of await findOpenGrantIds(database.db, gateway.id)) {
-		const now = clock.now();
-		await changeWantedGrant(database.db, { id }, { released_at: now, updated_at: now });
-		await applyGrant(context, id);
-		if ((await findGrant(database.db, id))?.revoked_at != null) out.add(id);
-		else left += 1;
+	for (const { row } of books.entries) {
+		const isIn = row.sent_until !== null;
+		if (isIn) await disallow(context, books, row);
+		const after = isIn ? await findAdmission(database.db, row.id) : row;
+		if (after?.sent_until == null) out.rows.add(row.id);
+		else if (after.problem !== null) left += 1;
+		if (isIn && out.rows.has(row.id)) out.subjects.add(row.mac ?? loginUser(row.pass_id));
 		if (left === MAX_LEFT) break;
 	}
 	return out;

@@ -1,16 +1,22 @@
-import { findWantedGrants, listOtherMacs, LATE_REDIRECT_MS } from './grants.ts';
+import { holdsEverything, type Held } from '#lib/server/db/locks.ts';
+import {
+	GATEWAY_JOB,
+	LATE_REDIRECT_MS,
+	findWanted,
+	isAllowed,
+	listGateways,
+	listOtherMacs
+} from './admissions.ts';
 import { type AccessContext, type ProvisioningContext } from './provisioning.ts';
 import { type AccountingReport } from './radius-accounting.ts';
-import { type PassRow } from '../passes.ts';
+import { type HeldPass, type PassRow } from '../passes.ts';
 import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
+import { lockSession } from '../billing/sessions.ts';
 import type { Jobs } from '../jobs.ts';
 import type { DeviceState } from '#lib/server/gateways/captive-sessions.ts';
 import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
-import { exists, first } from '#lib/server/db/queries.ts';
+import { exists, first, isChanged } from '#lib/server/db/queries.ts';
 import type { ConnectionsTable, DeviceSlotsTable } from '#lib/server/db/schema.ts';
-
-/** Ends or extends a connection that a gateway reports; its subject is the connection. */
-export const CONNECTION_JOB = 'access.connection';
 
 /**
  * A device takes a slot when its gateway proves that it signed in. It keeps the slot until it leaves or the
@@ -38,7 +44,7 @@ function isThere({ reported_at: reportedAt, expected_until: expectedUntil }: Slo
 }
 
 interface SlotOrder {
-	passId: number;
+	pass: HeldPass;
 	gatewayId: number;
 	/** What names the device (`nameDevice`); null if nothing does. */
 	mac: string | null;
@@ -51,7 +57,7 @@ const isUnnamed = ({ mac }: Pick<SlotRow, 'mac'>) => mac.startsWith(UNNAMED);
 
 export async function hasRoom(
 	queries: Queries,
-	order: Omit<SlotOrder, 'gatewayId'>,
+	order: Omit<SlotOrder, 'gatewayId' | 'pass'> & { passId: number },
 	now: number
 ): Promise<boolean> {
 	if (order.mac === null) return !(await isFull(queries, order, now));
@@ -63,13 +69,21 @@ export async function hasRoom(
 export const findSlotsInUse = async (queries: Queries, passId: number, now: number): Promise<SlotRow[]> =>
 	(await findSlots(queries, passId)).filter((one) => isThere(one, now));
 
+/** The devices that hold slots of passes, as `${pass} ${device}`. */
+export async function findHolders(queries: Reads, passIds: readonly number[]): Promise<Set<string>> {
+	if (passIds.length === 0) return new Set();
+	const held = queries.selectFrom('device_slots').select(['pass_id', 'mac']).where('released_at', 'is', null);
+	const rows = await held.where('pass_id', 'in', passIds).execute();
+	return new Set(rows.map(({ pass_id: passId, mac }) => `${passId} ${mac}`));
+}
+
 export const holdsSlot = async (queries: Reads, passId: number, mac: string): Promise<boolean> =>
 	(await findSlots(queries, passId)).some((own) => own.mac === mac);
 
 /** For a device that its gateway does not name. */
 async function isFull(
 	queries: Queries,
-	{ passId, maxDevices }: Pick<SlotOrder, 'passId' | 'maxDevices'>,
+	{ passId, maxDevices }: Pick<SlotOrder, 'maxDevices'> & { passId: number },
 	now: number
 ): Promise<boolean> {
 	const { length: named } = await findSlotsInUse(queries, passId, now);
@@ -77,7 +91,7 @@ async function isFull(
 }
 
 /**
- * Skips unconfirmed grants: an unresponsive gateway must not keep a buyer out. A connection without a name may be of a
+ * Skips devices that no gateway has let in yet: an unresponsive gateway must not keep a buyer out. A connection without a name may be of a
  * device with a slot, so the larger number counts.
  */
 async function countOthers(
@@ -86,8 +100,8 @@ async function countOthers(
 	{ passId, mac }: { passId: number; mac: string },
 	now: number
 ): Promise<number> {
-	const wanted = await findWantedGrants(queries, passId);
-	const confirmed = wanted.filter(({ confirmed_end_at: endsAt }) => (endsAt ?? 0) > now);
+	const wanted = await findWanted(queries, passId);
+	const confirmed = wanted.filter(({ allowed_until: until }) => (until ?? 0) > now);
 	const named = listOtherMacs([...slots.filter((one) => isThere(one, now)), ...confirmed], mac);
 	return Math.max(named.size, await countUnnamedConnections(queries, passId, computeReportWindow(now)));
 }
@@ -104,16 +118,14 @@ export async function takeSlot(
 	now: number,
 	expectedUntil: number | null = null
 ): Promise<boolean> {
-	const { passId, gatewayId, maxDevices } = order;
-	if (order.mac === null && (await isFull(trx, order, now))) return false;
+	const { gatewayId, maxDevices } = order;
+	const { id: passId } = order.pass;
+	const there = { gateway_id: gatewayId, reported_at: now, expected_until: expectedUntil };
+	const renewed = expectedUntil === null ? there : { ...there, bound_at: now };
+	if (order.mac === null && (await isFull(trx, { passId, maxDevices }, now))) return false;
+	if (order.mac !== null && (await renewSlot(trx, { passId, mac: order.mac }, renewed))) return true;
 	const slots = await findSlots(trx, passId);
 	const mac = order.mac ?? findFreeName(slots);
-	const own = slots.find((one) => one.mac === mac);
-	const there = { gateway_id: gatewayId, reported_at: now, expected_until: expectedUntil };
-	if (own) {
-		await changeSlot(trx, own.id, expectedUntil === null ? there : { ...there, bound_at: now });
-		return true;
-	}
 	if ((await countOthers(trx, slots, { passId, mac }, now)) >= maxDevices) return false;
 	// Releases the slots with the oldest reports. Those still online fit beside the new one.
 	const ordered = [...slots.filter((one) => isThere(one, now)), ...slots.filter((one) => !isThere(one, now))];
@@ -140,13 +152,13 @@ function findFreeName(slots: readonly SlotRow[]): string {
 
 async function release(trx: Tx, jobs: Jobs, { id: slotId, pass_id: passId, mac }: SlotRow, now: number) {
 	await changeSlot(trx, slotId, { released_at: now });
-	for (const { id } of await findOpenConnections(trx, { passId, mac })) {
-		await jobs.schedule(trx, CONNECTION_JOB, id, now);
+	for (const id of await findConnectedGateways(trx, { passId, mac })) {
+		await jobs.schedule(trx, GATEWAY_JOB, id, now);
 	}
 }
 
 /**
- * Returns null when nothing is known: no time runs, or the gateway needs no grants for devices.
+ * Returns null when nothing is known: no time runs, or Airtill does not name devices to the gateway.
  * @param returnedAt when its gateway last redirected it, which an online device is not
  */
 export async function findDeviceState(
@@ -160,19 +172,19 @@ export async function findDeviceState(
 	const { id: passId, max_devices: maxDevices } = pass;
 	if (await isConnected(queries, { passId, gatewayId, mac, since: now - REPORT_LIFETIME_MS }))
 		return 'online';
-	const wanted = await findWantedGrants(queries, passId);
-	const own = wanted.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
+	const wanted = await findWanted(queries, passId);
+	const own = wanted.find((row) => row.mac === mac && row.gateway_id === gatewayId);
 	if (!own) {
 		if (listOtherMacs(wanted, mac).size >= maxDevices) return 'no-free-slot';
 		// Without room, a sign-in is refused. A phone with a new MAC address is another device.
 		return (await hasRoom(queries, { passId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}
 	// Even if its new end is unconfirmed, the device stays online until the old one.
-	if (own.granted_at !== null && (own.confirmed_end_at ?? 0) > now) {
-		return returnedAt !== null && returnedAt - own.granted_at > LATE_REDIRECT_MS ? 'connecting' : 'online';
+	if (isAllowed(own) && (own.allowed_until ?? 0) > now) {
+		const isBack = returnedAt !== null && returnedAt - (own.allowed_at ?? 0) > LATE_REDIRECT_MS;
+		return isBack ? 'connecting' : 'online';
 	}
-	if (own.state === 'granted') return 'connecting';
-	return own.attempts > 0 ? 'delayed' : 'connecting';
+	return own.problem === null ? 'connecting' : 'delayed';
 }
 
 export type SlotRow = Selectable<DeviceSlotsTable>;
@@ -208,18 +220,28 @@ const insertSlot = (queries: Queries, slot: Insertable<DeviceSlotsTable>) =>
 export const changeSlot = (queries: Queries, id: number, to: Updateable<DeviceSlotsTable>) =>
 	queries.updateTable('device_slots').set(to).where('id', '=', id).execute();
 
-export const releaseSlot = (
+interface SlotName {
+	passId: number;
+	mac: string;
+}
+
+/** Changes the slot that a device holds. @returns whether it holds one */
+const renewSlot = (
 	queries: Queries,
-	{ passId, mac }: { passId: number; mac: string },
-	now: number
-) =>
-	queries
-		.updateTable('device_slots')
-		.set({ released_at: now, expected_until: null })
-		.where('pass_id', '=', passId)
-		.where('mac', '=', mac)
-		.where('released_at', 'is', null)
-		.execute();
+	{ passId, mac }: SlotName,
+	to: Updateable<DeviceSlotsTable>
+): Promise<boolean> =>
+	isChanged(
+		queries
+			.updateTable('device_slots')
+			.set(to)
+			.where('pass_id', '=', passId)
+			.where('mac', '=', mac)
+			.where('released_at', 'is', null)
+	);
+
+export const releaseSlot = (queries: Queries, slot: SlotName, now: number) =>
+	renewSlot(queries, slot, { released_at: now, expected_until: null });
 
 /** Keeps `expected_until`: some gateways cannot disconnect a device (see wasMovedSince). */
 export const releaseOtherSlots = (
@@ -318,9 +340,6 @@ interface TimeWindow {
 
 export type ConnectionRow = Selectable<ConnectionsTable>;
 
-export const findConnection = (queries: Reads, id: number): Promise<ConnectionRow | null> =>
-	first(queries.selectFrom('connections').selectAll().where('id', '=', id));
-
 /** A gateway can be several access servers with their own ids: the server or the device must match. */
 export async function findReportedConnection(
 	queries: Queries,
@@ -354,18 +373,31 @@ export const changeConnection = (queries: Queries, id: number, to: Updateable<Co
 export const forgetAttempts = (queries: Queries, passId: number) =>
 	queries
 		.updateTable('connections')
-		.set({ disconnect_attempts: 0 })
+		.set({ disconnect_attempts: 0, check_at: null })
 		.where('pass_id', '=', passId)
 		.where('stopped_at', 'is', null)
 		.where('disconnect_attempts', '>', 0)
 		.execute();
 
-const selectOpenConnections = (queries: Queries) =>
+const selectOpenConnections = (queries: Reads) =>
 	queries.selectFrom('connections').selectAll().where('stopped_at', 'is', null);
 
-export function findOpenConnections(queries: Queries, { passId, mac }: { passId: number; mac?: string }) {
+/** Open connections of passes at a gateway. */
+export const findOpenConnectionsOf = (queries: Reads, gatewayId: number): Promise<ConnectionRow[]> =>
+	selectOpenConnections(queries)
+		.where('gateway_id', '=', gatewayId)
+		.where('pass_id', 'is not', null)
+		.orderBy('id')
+		.execute();
+
+/** By id: transactions that schedule the same ones do so in one order. */
+export async function findConnectedGateways(
+	queries: Queries,
+	{ passId, mac }: { passId: number; mac?: string }
+): Promise<number[]> {
 	const found = selectOpenConnections(queries).where('pass_id', '=', passId);
-	return (mac === undefined ? found : found.where('mac', '=', mac)).execute();
+	const rows = await (mac === undefined ? found : found.where('mac', '=', mac)).execute();
+	return listGateways(rows);
 }
 
 /** Counts open connections without a MAC address. */
@@ -433,6 +465,22 @@ export async function hasMovedOnline(
 	return rows.length > 0;
 }
 
+/** Counts devices with a slot whose end is later than `now`, or that was reported after `since` if it has no end. */
+export async function countConnectedAt(
+	queries: Queries,
+	gatewayId: number,
+	{ now, since }: { now: number; since: number }
+): Promise<number> {
+	const { rows } = await sql<{ count: number }>`
+		select count(*) as count from (
+			select mac from connections where gateway_id = ${gatewayId} and stopped_at is null
+			union
+			select mac from device_slots where gateway_id = ${gatewayId} and released_at is null
+				and (expected_until > ${now} or (expected_until is null and reported_at > ${since}))) devices
+		`.execute(queries);
+	return rows[0]?.count ?? 0;
+}
+
 export async function findNewestDevice(
 	{ clock }: Pick<ProvisioningContext, 'clock'>,
 	trx: Tx,
@@ -493,15 +541,40 @@ export async function findPassesOfPurchase(
 	const { rows } = await sql<PassRow>`
 		select passes.* from passes
 		where (passes.activating_until is not null or passes.ends_at > ${now})
-			and passes.password_sealed is not null and passes.id in (
-			select pass_id from sessions where id in (
-				select session_id from purchases where token_hash = ${tokenHash}
-				union
-				select replaces_session_id from purchases where token_hash = ${tokenHash}
-				union
-				select added.session_id from purchases added
-					join purchases first on first.id = added.extends_purchase_id
-					where first.token_hash = ${tokenHash}))
+			and passes.password_sealed is not null
+			and passes.id in (select pass_id from sessions where id in (${selectSessionsOf(tokenHash)}))
 		order by passes.id limit ${MAX_ROWS}`.execute(queries);
 	return rows;
+}
+
+const selectSessionsOf = (tokenHash: string) => sql<number>`
+	select session_id as id from purchases where token_hash = ${tokenHash}
+	union
+	select replaces_session_id from purchases where token_hash = ${tokenHash}
+	union
+	select added.session_id from purchases added
+		join purchases first on first.id = added.extends_purchase_id
+		where first.token_hash = ${tokenHash}`;
+
+/**
+ * Holds the passes of `findPassesOfPurchase`. Waits for a payment that settles now: it does not see a device that has come
+ * since it began, so the device must see its pass.
+ */
+export async function lockPassesOfPurchase(
+	trx: Tx,
+	tokenHash: string,
+	now: number
+): Promise<Held<PassRow>[]> {
+	const held = new Set<number | null>();
+	if (!holdsEverything(trx)) {
+		const { rows } = await sql<{ id: number | null }>`${selectSessionsOf(tokenHash)} order by id`.execute(
+			trx
+		);
+		for (const { id } of rows) {
+			const session = id === null ? undefined : await lockSession(trx, id);
+			if (session) held.add(session.pass_id);
+		}
+	}
+	const passes = (await findPassesOfPurchase(trx, tokenHash, now)) as Held<PassRow>[];
+	return holdsEverything(trx) ? passes : passes.filter(({ id }) => held.has(id));
 }

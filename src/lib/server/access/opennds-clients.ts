@@ -2,24 +2,20 @@ import { type AccessContext } from './provisioning.ts';
 import { type RegisteredGateway } from '../gateways/gateways.ts';
 import { type Speed, type DeviceLogin } from '../gateways/gateway.ts';
 import { takeSlot, findSlot, changeSlot, findDevices } from './device-slots.ts';
-import { countData, buildLogin, computeDesiredEnd, confirmGrant, SLACK_MS } from './gateway-calls.ts';
+import { SLACK_MS, buildLogin, countData, isEqual, nameCall, readBooks, startIfAwaited } from './compare.ts';
 import {
-	findWaitingGrants,
-	findReturnedGrants,
-	type GrantRow,
-	changeWantedGrant,
-	findNewestWaitingGrants,
-	GRANT_JOB,
-	findGrants,
-	setConfirmedEnd,
-	findOpenGrants
-} from './grants.ts';
+	type AdmissionRow,
+	changeAdmission,
+	findAdmissions,
+	isAllowed,
+	schedulePassComparisons
+} from './admissions.ts';
 import { dataLeft } from '../../domain/offers.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import { passOfUser } from '../../domain/wifi.ts';
-import type { Tx } from '../db/database.ts';
+import type { Queries, Tx } from '../db/database.ts';
 import { sha256 } from '../platform/secrets.ts';
-import { openPass, passState, findPassOrThrow, readSpeed } from '../passes.ts';
+import { openPass, passState, findPassOrThrow, lockPass, readSpeed } from '../passes.ts';
 import { findLogin } from '../gateways/captive-sessions.ts';
 import { startTime } from '../billing/sessions.ts';
 
@@ -51,9 +47,10 @@ export async function admitClient(
 	if (!(await newestLogin(context, gateway, passId, client))?.isThisLogin) return null;
 	return database.transact(async (trx: Tx) => {
 		const now = clock.now();
+		const pass = await lockPass(trx, passId);
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
-		if (state.kind !== 'runs') return null;
-		const order = { passId, gatewayId: gateway.id, mac: client.mac, maxDevices: state.pass.max_devices };
+		if (!pass || state.kind !== 'runs') return null;
+		const order = { pass, gatewayId: gateway.id, mac: client.mac, maxDevices: state.pass.max_devices };
 		// openNDS sends no report before it disconnects the device, so the slot counts until the end.
 		if (!(await takeSlot(trx, jobs, order, now, state.untilMs))) return null;
 		const seconds = Math.max(1, Math.ceil((state.untilMs - now) / 1000));
@@ -92,14 +89,15 @@ export async function endClient(
 	const newest = await newestLogin(context, gateway, passId, client);
 	await context.database.transact(async (trx) => {
 		const now = clock.now();
+		const pass = await lockPass(trx, passId);
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
-		if (state.kind === 'unknown') return;
+		if (!pass || state.kind === 'unknown') return;
 		const slot = await findSlot(trx, passId, mac);
 		const isHere = slot !== null && slot.gateway_id === gateway.id;
 		// Reported already. (A slot that the pass has moved, or given to another device, keeps its end until its report.)
 		const isReported = isHere && slot.expected_until === null && (slot.released_at ?? 0) > now - REPEATED_MS;
 		if (isReported) return;
-		await countData(context, trx, passId, bytes);
+		await countData(context, trx, pass, bytes);
 		if (!isHere) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.
 		const isBack = newest !== null && !newest.isThisLogin && slot.bound_at >= newest.createdAt;
@@ -121,93 +119,113 @@ async function newestLogin(
 }
 
 /** `hid`: with it openNDS identifies the device. */
-type FetchedGrant = DeviceLogin & { hid: string; untilMs: number };
+type FetchedDevice = DeviceLogin & { hid: string; untilMs: number };
 
 const MAX_LOOKED_AT = 100;
 const MAX_UNCONFIRMED = 200;
 /** A returning device is listed for this long: longer than two polls of a gateway. */
 const AGAIN_MS = 90_000;
+/** A new end for an online device may wait this long behind devices that are offline. */
+const NEW_END_MS = 30_000;
 
 /**
- * Lists the grants that a polling gateway must fetch, and stores the end that each was sent. Confirmed
- * devices that return to the portal come last: despite its confirmation, the gateway did not let them in.
+ * Lists the devices that a polling gateway must fetch, and stores the end that each was sent. Never fetched ones come first,
+ * then the longest waiting: a gateway never confirms a new end for an online device, so that must not block others.
+ * Confirmed devices that return to the portal come last: despite its confirmation, the gateway did not let them in.
  */
-export async function fetchGrants(
+export async function fetchDevices(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	limit: number
-): Promise<FetchedGrant[]> {
-	const { db } = context.database;
-	const found: FetchedGrant[] = [];
-	for (const grant of await findWaitingGrants(db, gateway.id, MAX_LOOKED_AT)) {
+): Promise<FetchedDevice[]> {
+	const { database, clock } = context;
+	const { entries } = await readBooks(context, gateway);
+	const wanted = entries.filter(({ open }) => open !== null);
+	const isDone = ({ row, open, endMs }: Entry) => open !== null && isEqual(row, open, endMs);
+	const waitsSince = ({ row }: Entry) =>
+		(row.unanswered_at ?? (row.allowed_at === null ? 0 : row.created_at)) +
+		(row.allowed_at === null ? 0 : NEW_END_MS);
+	const waiting = wanted.filter((entry) => !isDone(entry)).sort((a, b) => waitsSince(a) - waitsSince(b));
+	const returned = await findReturned(database.db, gateway.id, clock.now() - AGAIN_MS);
+	const found: FetchedDevice[] = [];
+	for (const { row, open, endMs } of [
+		...waiting.slice(0, MAX_LOOKED_AT),
+		...wanted.filter((entry) => isDone(entry) && returned.has(entry.row.id))
+	]) {
 		if (found.length >= limit) break;
-		const fetched = await fetchGrant(context, gateway, grant);
-		if (fetched) found.push(fetched);
-	}
-	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
-	for (const grant of await findReturnedGrants(db, lately, limit - found.length)) {
-		const pass = await openPass(db, grant.pass_id, context.clock.now());
-		if (!pass || grant.requested_end_at === null) continue;
-		const device = await buildLogin(context, grant, pass);
+		const device = await buildLogin(context, row, open);
 		const { hid } = device.login;
-		if (hid !== undefined) found.push({ ...device, hid, untilMs: grant.requested_end_at });
+		const isReturned = returned.has(row.id);
+		const sent = {
+			...(hid !== undefined && { sent_until: endMs }),
+			unanswered_at: nameCall(context, row)
+		};
+		// Unless the device has come anew meanwhile.
+		const isCurrent = isReturned || (await changeAdmission(database.db, row.id, sent, row.unanswered_at));
+		if (isCurrent && hid !== undefined) found.push({ ...device, hid, untilMs: endMs });
 	}
 	return found;
 }
 
-async function fetchGrant(
-	context: AccessContext,
-	gateway: RegisteredGateway,
-	grant: GrantRow
-): Promise<FetchedGrant | null> {
-	const { database, clock } = context;
-	const pass = await openPass(database.db, grant.pass_id, clock.now());
-	if (!pass) return null;
-	const device = await buildLogin(context, grant, pass);
-	const from = { id: grant.id, state: 'granting' } as const;
-	const updated_at = clock.now();
-	const { hid } = device.login;
-	if (hid === undefined) {
-		await changeWantedGrant(database.db, from, { updated_at });
-		return null;
-	}
-	const untilMs = await computeDesiredEnd(context, grant, gateway, pass);
-	const to = { requested_end_at: untilMs, updated_at };
-	return (await changeWantedGrant(database.db, from, to)) ? { ...device, hid, untilMs } : null;
+type Entry = Awaited<ReturnType<typeof readBooks>>['entries'][number];
+
+/** Rows of devices that returned to the portal after they were let in, and after `since`. */
+async function findReturned(queries: Queries, gatewayId: number, since: number): Promise<Set<number>> {
+	const rows = await queries
+		.selectFrom('admissions')
+		.innerJoin('captive_sessions', (join) =>
+			join
+				.onRef('captive_sessions.gateway_id', '=', 'admissions.gateway_id')
+				.onRef('captive_sessions.client_mac', '=', 'admissions.mac')
+				.onRef('captive_sessions.created_at', '>', 'admissions.allowed_at')
+		)
+		.select('admissions.id')
+		.where('admissions.gateway_id', '=', gatewayId)
+		.where('admissions.released_at', 'is', null)
+		.where('captive_sessions.created_at', '>', since)
+		.execute();
+	return new Set(rows.map(({ id }) => id));
 }
 
 /**
- * Confirms the fetched grants whose device has this `hid`.
- * @returns passes with such a grant that was not fetched: the device came back to the portal meanwhile, and a later
- * report counts
+ * Confirms the fetched devices that have this `hid`.
+ * @returns passes with such a device that was not fetched: it came back to the portal meanwhile, and a later report counts
  */
 async function confirmFetched(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	hid: string
 ): Promise<number[]> {
-	const { db } = context.database;
+	const { database, clock } = context;
 	const left: number[] = [];
-	for (const grant of await findNewestWaitingGrants(db, gateway.id, MAX_UNCONFIRMED)) {
-		const { id, pass_id: passId, requested_end_at: sent } = grant;
-		if (!(await isOfDevice(context, grant, hid))) continue;
-		const pass = await openPass(db, passId, context.clock.now());
-		if (!pass || sent === null || (await confirmGrant(context, grant, pass, sent)) === null)
-			left.push(passId);
-		else await context.jobs.wake(GRANT_JOB, id);
+	const { entries } = await readBooks(context, gateway);
+	const waiting = entries.filter(({ row, open, endMs }) => open && !isEqual(row, open, endMs));
+	const newestFirst = waiting.sort((a, b) => (b.row.unanswered_at ?? 0) - (a.row.unanswered_at ?? 0));
+	for (const { row } of newestFirst.slice(0, MAX_UNCONFIRMED)) {
+		if (!(await isOfDevice(context, row, hid))) continue;
+		const isConfirmed = await database.transact(async (trx) => {
+			if (row.sent_until === null) return false;
+			const allowed_at = isAllowed(row) ? row.allowed_at : clock.now();
+			const to = { allowed_until: row.sent_until, allowed_at, unanswered_at: null };
+			const pass = await lockPass(trx, row.pass_id);
+			if (!pass || !(await changeAdmission(trx, row.id, to, row.unanswered_at))) return false;
+			await startIfAwaited(context, trx, row, pass);
+			return true;
+		});
+		if (!isConfirmed) left.push(row.pass_id);
 	}
 	return left;
 }
 
 const isOfDevice = async (
 	{ captiveSessions }: AccessContext,
-	{ captive_session_id: captiveSessionId }: GrantRow,
+	{ captive_session_id: captiveSessionId }: AdmissionRow,
 	hid: string
 ): Promise<boolean> =>
 	captiveSessionId !== null && (await findLogin(captiveSessions, captiveSessionId))['hid'] === hid;
 
 /**
- * Starts the time of a pass whose device is in, although its grant was moved or requested again after the fetch. A
+ * Starts the time of a pass whose device is in, although it was moved or came anew after the fetch. A
  * polling gateway cannot disconnect the device, and a refund would make its time free. The device takes a slot even if
  * none is free: the MAC address on the portal is only claimed, so a pass would otherwise let in any number of devices.
  * @returns whether the time runs
@@ -218,27 +236,28 @@ async function confirmPass(
 	{ passId, hid, mac }: { passId: number; hid: string; mac: string }
 ): Promise<boolean> {
 	const { database, clock, jobs } = context;
-	const grants = (await findGrants(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
-	let reported = grants.at(-1);
-	for (const grant of grants) if (await isOfDevice(context, grant, hid)) reported = grant;
+	const rows = (await findAdmissions(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
+	let reported = rows.at(-1);
+	for (const row of rows) if (await isOfDevice(context, row, hid)) reported = row;
 	if (!reported) return false;
-	const { id: grantId } = reported;
-	const own = grants.filter((one) => one.mac === mac);
+	const { id } = reported;
+	const own = rows.filter((one) => one.mac === mac);
 	// The report of a device that the pass has left can come late.
 	const hasLeft = own.length > 0 && own.every(({ released_at: at }) => at !== null);
-	return context.database.transact(async (trx) => {
+	return database.transact(async (trx) => {
 		const now = clock.now();
+		const pass = await lockPass(trx, passId);
 		const open = await openPass(trx, passId, now);
-		if (!open) return false;
-		if (open.kind === 'waits' && !(await startTime(context, trx, open.pass))) return false;
+		if (!pass || !open) return false;
+		if (open.kind === 'waits' && !(await startTime(context, trx, pass))) return false;
 		const { ends_at: endsAt } = await findPassOrThrow(trx, passId);
 		if (!hasLeft) {
-			await takeSlot(trx, jobs, { passId, gatewayId: gateway.id, mac, maxDevices: Infinity }, now, endsAt);
+			await takeSlot(trx, jobs, { pass, gatewayId: gateway.id, mac, maxDevices: Infinity }, now, endsAt);
 		}
-		const isConfirmed = grants.some((one) => (one.confirmed_end_at ?? 0) > now + SLACK_MS);
+		const isConfirmed = rows.some((one) => (one.allowed_until ?? 0) > now + SLACK_MS);
 		if (open.kind === 'runs' && isConfirmed && !hasLeft) return true;
-		await setConfirmedEnd(trx, grantId, endsAt);
-		for (const { id } of await findOpenGrants(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
+		await changeAdmission(trx, id, { allowed_until: endsAt });
+		await schedulePassComparisons(context, trx, passId);
 		return true;
 	});
 }

@@ -1,3 +1,4 @@
+import { type Held } from '../db/locks.ts';
 import {
 	type Gateways,
 	type RegisteredGateway,
@@ -6,7 +7,7 @@ import {
 	findSharingConsole
 } from '../gateways/gateways.ts';
 import { type GatewayTransport } from '../gateways/gateway.ts';
-import { type ConcurrencyLimit } from './gateway-calls.ts';
+import { type CalledGateways } from './compare.ts';
 import { type PskCandidates } from './radius-login.ts';
 import {
 	type BroughtDevice,
@@ -22,20 +23,17 @@ import {
 	type SlotRow
 } from './device-slots.ts';
 import {
-	scheduleGatewayCalls,
-	describeUser,
-	requestGrant,
-	findOpenGrants,
-	scheduleRevokes,
-	requestUsers,
-	findWantedGrants,
+	type AdmissionRow,
+	SAME_END_MS,
+	findAdmissions,
+	findWanted,
+	forgetUser,
 	listOtherMacs,
-	findGrants,
-	changeWantedGrant,
-	hasMovedIn,
-	type GrantRow,
-	SAME_END_MS
-} from './grants.ts';
+	releaseAdmission,
+	requestDevice,
+	scheduleComparison,
+	schedulePassComparisons
+} from './admissions.ts';
 import type { BillingServices } from '../billing/payments.ts';
 import {
 	type Provisioning,
@@ -43,7 +41,7 @@ import {
 	startTime,
 	cancelWaiting,
 	findActiveSessions,
-	findSessionOrThrow,
+	lockSession,
 	endExtraTime,
 	findLaterSessions,
 	cancelUnconfirmed
@@ -51,8 +49,15 @@ import {
 import type { Base } from '../base.ts';
 import type { CaptiveSessions, Moved } from '../gateways/captive-sessions.ts';
 import type { Offers } from '../offers.ts';
-import { type Routers, findRouterOrThrow, isUnresponsive, isUnverified } from '../routers/routers.ts';
-import { type PassRow, findPassOrThrow, findPass, setActivationDeadline } from '../passes.ts';
+import {
+	type RouterRow,
+	type Routers,
+	findRouterOrThrow,
+	isUnresponsive,
+	isUnverified,
+	keepRouter
+} from '../routers/routers.ts';
+import { type PassRow, findPassOrThrow, lockPass, setActivationDeadline } from '../passes.ts';
 import type { Database, Queries, Tx, Writer } from '../db/database.ts';
 import type { Fenced } from '../jobs.ts';
 import { sumExtraTimeMs } from '../billing/extra-time.ts';
@@ -90,25 +95,28 @@ export interface AccessServices extends ProvisioningContext, BillingServices {
 	gateways: Gateways;
 	captiveSessions: CaptiveSessions;
 	transport: GatewayTransport;
-	concurrencyLimit: ConcurrencyLimit;
+	calledGateways: CalledGateways;
+	/** By gateway: the first and last fetch of a MikroTik since its report. */
+	unreportedFetches: Map<number, { from: number; at: number }>;
 	offers: Offers;
 	pskCandidates: PskCandidates;
 }
 
-const needsGrants = ({ mode }: RegisteredGateway) => mode === 'push' || mode === 'poll';
+/** Whether the gateway lets in only devices or users that Airtill names to it. */
+export const needsAdmissions = ({ mode }: Pick<RegisteredGateway, 'mode'>) =>
+	mode === 'push' || mode === 'poll' || mode === 'fetch';
 
-/** Returns the gateways that need grants, for devices or users. */
-export const findTargets = async (
+const findTargets = async (
 	{ gateways }: { gateways: Gateways },
 	queries: Queries,
 	routerId: number
 ): Promise<RegisteredGateway[]> =>
-	(await findGatewaysOfRouter(gateways, queries, routerId)).filter(needsGrants);
+	(await findGatewaysOfRouter(gateways, queries, routerId)).filter(needsAdmissions);
 
-const grantsDevices = (targets: readonly RegisteredGateway[], gatewayId: number): boolean =>
+const letsInDevices = (targets: readonly RegisteredGateway[], gatewayId: number): boolean =>
 	targets.some((gateway) => gateway.id === gatewayId && namesDevices(gateway));
 
-/** Whether a device is at a gateway that needs no grant for it. */
+/** Whether a device is at a gateway that needs no admission for it. */
 const signsInItself = (device: BroughtDevice | null, targets: readonly RegisteredGateway[]): boolean =>
 	device !== null && targets.every(({ id }) => id !== device.gateway_id);
 
@@ -116,30 +124,33 @@ const AWAIT_ROUTER_MS = 5_000;
 
 /** Needs no sessions, so it is created before them. */
 export const createProvisioning = (context: ProvisioningContext): Provisioning => ({
-	requestGrants: (trx, pass) => requestGrants(context, trx, pass),
-	scheduleGatewayCalls: (trx, passId) => scheduleGatewayCalls(context, trx, passId),
+	requestAdmissions: (trx, router, pass) => requestAdmissions(context, trx, router, pass),
+	scheduleComparisons: (trx, passId) => schedulePassComparisons(context, trx, passId),
 	scheduleUnconfirmedCheck: (trx, sessionId, startsAt) =>
 		context.jobs.schedule(trx, UNCONFIRMED_JOB, sessionId, startsAt + ACTIVATION_TIMEOUT_MS)
 });
 
-async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<number | null> {
+async function requestAdmissions(
+	context: ProvisioningContext,
+	trx: Tx,
+	router: RouterRow,
+	pass: Held<PassRow>
+): Promise<number | null> {
 	const { clock, jobs } = context;
 	const now = clock.now();
 	const targets = await findTargets(context, trx, pass.router_id);
 	const brought = await findDevices(trx, pass, now);
-	const devices = brought.filter((one) => grantsDevices(targets, one.gateway_id));
-	const subjects = [
-		...targets.filter((gateway) => !namesDevices(gateway)).map(({ id }) => describeUser(id)),
-		...devices.slice(0, pass.max_devices)
-	];
-	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
-	// Only grants at the device's own gateway delay the start.
-	if (subjects.length === 0 || signsInItself(brought[0] ?? null, targets)) {
-		if (await mayLetIn(context, trx, pass)) return null;
+	const devices = brought.filter((one) => letsInDevices(targets, one.gateway_id));
+	const users = targets.filter((gateway) => !namesDevices(gateway));
+	for (const device of devices.slice(0, pass.max_devices)) await requestDevice(context, trx, pass.id, device);
+	for (const { id } of users) await scheduleComparison(context, trx, id);
+	// Only the device's own gateway delays the start.
+	if (users.length + devices.length === 0 || signsInItself(brought[0] ?? null, targets)) {
+		if (await mayLetIn(context, trx, router)) return null;
 		await jobs.schedule(trx, AWAIT_ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
 	}
 	const until = now + ACTIVATION_TIMEOUT_MS;
-	// A separate job, because grants are deleted with their gateway.
+	// A separate job, because a gateway may be removed.
 	await jobs.schedule(trx, ACTIVATION_JOB, pass.id, until);
 	return until;
 }
@@ -148,36 +159,37 @@ async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRo
 async function mayLetIn(
 	{ config, gateways }: ProvisioningContext,
 	trx: Tx,
-	{ router_id: routerId }: PassRow
+	router: RouterRow
 ): Promise<boolean> {
-	const router = await findRouterOrThrow(trx, routerId);
 	if (isUnresponsive(router)) return false;
 	if (!isUnverified(router, config)) return true;
-	return (await findGatewaysOfRouter(gateways, trx, routerId)).some(({ seenAt }) => seenAt !== null);
+	return (await findGatewaysOfRouter(gateways, trx, router.id)).some(({ seenAt }) => seenAt !== null);
 }
 
 /**
- * Starts a pass that needs no grant (RADIUS) as soon as its router responds (job AWAIT_ROUTER_JOB). The portal
+ * Starts a pass that needs no admission (RADIUS) as soon as its router responds (job AWAIT_ROUTER_JOB). The portal
  * sells under the same condition. Otherwise ACTIVATION_JOB refunds the pass.
  * @returns when to run again, or null when the pass does not wait
  */
 export async function awaitRouter(context: AccessJob, passId: number): Promise<number | null> {
 	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const pass = await findPass(trx, passId);
+		const pass = await lockPass(trx, passId);
 		if (!pass || pass.activating_until === null) return null;
-		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
-		// If the device's gateway needs a grant, its confirmation starts the time.
+		const router = await findRouterOrThrow(trx, pass.router_id);
+		if (!(await mayLetIn(context, trx, router))) return clock.now() + AWAIT_ROUTER_MS;
+		// If the device's gateway lets in who is named to it, its confirmation starts the time.
 		const newest = await findNewestDevice(context, trx, pass);
-		const wanted = (await findOpenGrants(trx, passId)).filter((one) => one.released_at === null);
+		const wanted = await findWanted(trx, passId);
 		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
 		await startTime(context, trx, pass);
+		await schedulePassComparisons(context, trx, passId);
 		return null;
 	});
 }
 
 /**
- * Refunds a pass that no gateway confirmed within ten minutes (job ACTIVATION_JOB). Releases its grants.
+ * Refunds a pass that no gateway confirmed within ten minutes (job ACTIVATION_JOB).
  *
  * Lost answer: a gateway may have let the device in. The buyer still gets the refund, at the owner's expense.
  * A gateway that is called disconnects the device. One that polls (openNDS level 4) cannot, because authmon
@@ -189,58 +201,61 @@ export async function awaitRouter(context: AccessJob, passId: number): Promise<n
 export async function refundUnactivated(context: AccessJob, passId: number): Promise<number | null> {
 	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const until = (await findPass(trx, passId))?.activating_until ?? null;
-		if (until === null) return null;
+		const pass = await lockPass(trx, passId);
+		const until = pass?.activating_until ?? null;
+		if (!pass || until === null) return null;
 		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;
 		// All jobs wake when the clock is set back. The buyer must not wait the extra hours.
-		if (until > latest) await setActivationDeadline(context, trx, passId, latest);
+		if (until > latest) await setActivationDeadline(context, trx, pass, latest);
 		if (clock.now() < until) return Math.min(until, latest);
-		for (const { id, payment_id: paymentId } of await cancelWaiting(context, trx, passId)) {
+		for (const { id, payment_id: paymentId } of await cancelWaiting(context, trx, pass)) {
 			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
 			await refundUnprovisioned(context, trx, paymentId);
 		}
-		await scheduleRevokes(context, trx, passId);
+		await schedulePassComparisons(context, trx, passId);
 		return null;
 	});
 }
 
 /**
- * Lets in the device on which a purchase was opened, if the pass has a free slot. Requests a user again,
- * because the gateway that sent the device may have lost it.
+ * Lets in the device on which a purchase was opened, if the pass has a free slot. Forgets the user at the gateway that sent
+ * the device, which may have lost it.
  * @param isOnline the gateway reports the device as online, so the captive session has no sign-in data
  */
 export async function letInDevice(
 	context: AccessServices,
 	trx: Tx,
-	pass: PassRow,
+	pass: Held<PassRow>,
 	isOnline: boolean
 ): Promise<void> {
 	const { clock, jobs } = context;
+	await keepRouter(trx, pass.router_id);
 	const targets = await findTargets(context, trx, pass.router_id);
 	const brought = await findDevices(trx, pass, clock.now());
 	const [last = null] = brought;
 	// The buyer may have paid before the device came. The pass may wait for another gateway.
 	if (signsInItself(last, targets)) await jobs.schedule(trx, AWAIT_ROUTER_JOB, pass.id, clock.now());
-	await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));
-	const newest = brought.find((one) => grantsDevices(targets, one.gateway_id));
+	const from = targets.find(({ id }) => id === last?.gateway_id);
+	if (from && !namesDevices(from) && !isOnline) await forgetUser(context, trx, pass.id, from.id);
+	const newest = brought.find((one) => letsInDevices(targets, one.gateway_id));
 	if (!newest) return;
 	const { captive_session_id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
-	const wanted = await findWantedGrants(trx, pass.id);
+	const wanted = await findWanted(trx, pass.id);
 	const own = wanted.find((one) => one.mac === mac && one.gateway_id === gatewayId);
 	if (own && (isOnline || own.captive_session_id === captiveSessionId)) return;
-	// Also for a device with a grant: at openNDS level 4 another device can claim its MAC address.
+	// Also for a device that is wanted: at openNDS level 4 another device can claim its MAC address.
 	const inUse = await findSlotsInUse(trx, pass.id, clock.now());
 	if (listOtherMacs([...wanted, ...inUse], mac).size >= pass.max_devices) return;
-	// Otherwise a gateway without grants may have let a device in.
-	const needGrants = brought.every((one) => grantsDevices(targets, one.gateway_id));
-	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {
+	// Otherwise another gateway may have let a device in.
+	const isNamed = brought.every((one) => letsInDevices(targets, one.gateway_id));
+	if (isNamed && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {
 		// No gateway has confirmed the time that runs, because it started before a device was known.
 		const checkAt = clock.now() + ACTIVATION_TIMEOUT_MS;
 		for (const { id } of await findActiveSessions(trx, pass.id)) {
 			await jobs.schedule(trx, UNCONFIRMED_JOB, id, checkAt);
 		}
 	}
-	await requestGrant(context, trx, pass.id, newest);
+	await requestDevice(context, trx, pass.id, newest);
 }
 
 /** False if the gateway was replaced or changed since the start of the time: its records may be gone. */
@@ -251,7 +266,7 @@ const isAsBefore = (
 ) => targets.some(({ id, updatedAt }) => id === gatewayId && startsAt !== null && updatedAt <= startsAt);
 
 const hasBeenIn = async (trx: Tx, passId: number): Promise<boolean> =>
-	(await findAllSlots(trx, passId)).length > 0 || (await findGrants(trx, passId)).length > 0;
+	(await findAllSlots(trx, passId)).length > 0 || (await findAdmissions(trx, passId)).length > 0;
 
 /**
  * Some gateways cannot disconnect the old device, so it stays online beside the new one. There a pass moves
@@ -266,10 +281,11 @@ const MOVE_AGAIN_MS = 60 * 60 * 1000;
 export async function movePass(
 	context: ProvisioningContext,
 	trx: Tx,
-	pass: PassRow,
+	pass: Held<PassRow>,
 	{ isHelp }: { isHelp: boolean }
 ): Promise<Moved> {
 	const { clock, gateways, jobs } = context;
+	await keepRouter(trx, pass.router_id);
 	const newest = await findNewestDevice(context, trx, pass);
 	if (!newest) return 'no_device';
 	if (isHelp) {
@@ -282,21 +298,19 @@ export async function movePass(
 	const gateway = all.find(({ id }) => id === newest.gateway_id);
 	const others = { passId: pass.id, exceptMac: newest.mac };
 	if (await isTooSoon(trx, others, all, gateway, now)) return 'too_soon';
-	for (const { id, mac, gateway_id: gatewayId } of await findOpenGrants(trx, pass.id)) {
-		if (mac === newest.mac && gatewayId === newest.gateway_id) continue;
-		const released = await changeWantedGrant(trx, { id }, { released_at: now, updated_at: now });
-		// Revoking a user disconnects all its devices; the new one may sign in as the same user.
-		if (released && mac === null) await requestGrant(context, trx, pass.id, describeUser(gatewayId));
+	// A user is disconnected with all its devices, and comes back at once; the new device may sign in as the same user.
+	for (const { id, mac, gateway_id: gatewayId } of await findWanted(trx, pass.id)) {
+		if (mac !== newest.mac || gatewayId !== newest.gateway_id) await releaseAdmission(trx, id, now);
 	}
 	await releaseOtherSlots(trx, others, now);
 	// The disconnected old device would sign in by RADIUS faster.
 	if (gateway?.mode === 'radius') {
-		const order = { passId: pass.id, gatewayId: gateway.id, mac: newest.mac, maxDevices: pass.max_devices };
+		const order = { pass, gatewayId: gateway.id, mac: newest.mac, maxDevices: pass.max_devices };
 		await takeSlot(trx, jobs, order, now);
 	}
 	const targets = await findTargets(context, trx, pass.router_id);
-	if (grantsDevices(targets, newest.gateway_id)) await requestGrant(context, trx, pass.id, newest);
-	await scheduleGatewayCalls(context, trx, pass.id);
+	if (letsInDevices(targets, newest.gateway_id)) await requestDevice(context, trx, pass.id, newest);
+	await schedulePassComparisons(context, trx, pass.id);
 	return 'moved';
 }
 
@@ -307,10 +321,10 @@ async function findDevicesBeside(
 	{ mac, created_at: cameAt }: { mac: string; created_at: number }
 ): Promise<{ isReleased: boolean }[]> {
 	const slots = await findAllSlots(trx, passId);
-	const grants = await findGrants(trx, passId);
+	const rows = await findAdmissions(trx, passId);
 	return [
 		...slots.filter((one) => one.mac !== mac),
-		...grants.filter((one) => (one.mac === null ? one.created_at < cameAt : one.mac !== mac))
+		...rows.filter((one) => (one.mac === null ? one.created_at < cameAt : one.mac !== mac))
 	].map(({ released_at: at }) => ({ isReleased: at !== null }));
 }
 
@@ -325,7 +339,12 @@ async function isTooSoon(
 	if (own?.mode === 'browser' && (await wasMovedSince(trx, passId, since))) return true;
 	// Gateways that poll never disconnect a device.
 	const polling = all.filter((one) => one.mode === 'poll').map(({ id }) => id);
-	if (await hasMovedIn(trx, { passId, gatewayIds: polling, since }, now)) return true;
+	const mayBeIn = ({ gateway_id: id, mac, released_at: at, ...row }: AdmissionRow) =>
+		polling.includes(id) &&
+		mac !== null &&
+		(at ?? 0) > since &&
+		Math.max(row.sent_until ?? 0, row.allowed_until ?? 0) > now;
+	if ((await findAdmissions(trx, passId)).some(mayBeIn)) return true;
 	return hasMovedOnline(trx, { passId, exceptMac }, computeReportWindow(now));
 }
 
@@ -342,12 +361,13 @@ const LAST_LOOK_MS = 60_000;
 export async function refundUnconfirmed(context: AccessJob, sessionId: number): Promise<number | null> {
 	const { clock } = context;
 	return context.database.transact(async (trx) => {
-		const session = await findSessionOrThrow(trx, sessionId);
+		const session = await lockSession(trx, sessionId);
+		if (!session) throw new Error(`Session ${sessionId} is gone`);
 		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;
 		// All jobs wake when the clock is set back.
-		const [first] = await findGrants(trx, passId);
+		const [first] = await findAdmissions(trx, passId);
 		const lookAt = Math.max(startsAt, first?.created_at ?? 0) + ACTIVATION_TIMEOUT_MS;
 		if (clock.now() < lookAt) return lookAt;
 		// Only paid time is refunded: a gateway may miss the end of free time.
@@ -358,13 +378,12 @@ export async function refundUnconfirmed(context: AccessJob, sessionId: number): 
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
 		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
 		if (status === 'expired') await endExtraTime(context, trx, session);
-		let isOver = true;
 		for (const one of [session, ...(await findLaterSessions(trx, session))]) {
-			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;
-			else if (await cancelUnconfirmed(context, trx, one.id))
-				await refundUnprovisioned(context, trx, requirePayment(one));
+			const isCancelled =
+				(one.id === sessionId || (await isRefundable(one))) && (await cancelUnconfirmed(context, trx, one));
+			if (isCancelled) await refundUnprovisioned(context, trx, requirePayment(one));
 		}
-		if (isOver) await scheduleRevokes(context, trx, passId);
+		await schedulePassComparisons(context, trx, passId);
 		return null;
 	});
 }
@@ -387,23 +406,20 @@ async function isKnown(context: AccessServices, trx: Tx, time: PaidTime): Promis
 	const gateways = await findGatewaysOfRouter(context.gateways, trx, routerId);
 	const [newest] = await findDevices(trx, { id: passId, router_id: routerId }, context.clock.now());
 	const own = gateways.find(({ id }) => id === newest?.gateway_id);
-	if (own && !needsGrants(own)) return true;
-	const grants = await findGrants(trx, passId);
-	if (grants.length === 0) return true;
+	if (own && !needsAdmissions(own)) return true;
+	const rows = await findAdmissions(trx, passId);
+	if (rows.length === 0) return true;
 	const sharing = own ? await findSharingConsole(trx, own) : [];
-	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
+	const atOwn = rows.filter(({ gateway_id: id }) => sharing.includes(id));
 	const { starts_at: passStart } = await findPassOrThrow(trx, passId);
 	// Added time was cut off at the old end, so only the own gateway counts, beside those that cannot disconnect a device;
 	// first time may have begun anywhere.
 	const isAnywhere = startsAt === passStart || atOwn.length === 0;
 	const polling = gateways.filter(({ mode }) => mode === 'poll').map(({ id }) => id);
-	const counts = (grant: GrantRow) =>
-		isAnywhere || atOwn.includes(grant) || polling.includes(grant.gateway_id);
-	if (grants.some((grant) => counts(grant) && isConfirmed(grant, time))) return true;
-	// A device may be, or have been, online at a gateway without grants. If that sends no reports, the sign-in counts.
+	const counts = (row: AdmissionRow) => isAnywhere || atOwn.includes(row) || polling.includes(row.gateway_id);
+	const isConfirmed = (row: AdmissionRow) => (row.allowed_until ?? 0) >= time.expiresAt - SAME_END_MS;
+	if (rows.some((row) => counts(row) && isConfirmed(row))) return true;
+	// A device may be, or have been, online at a gateway that asks. If that sends no reports, the sign-in counts.
 	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
 	return (await findAllSlots(trx, passId)).some((slot) => lastSign(slot) > startsAt);
 }
-
-const isConfirmed = ({ confirmed_end_at: at }: GrantRow, { expiresAt }: Pick<PaidTime, 'expiresAt'>) =>
-	(at ?? 0) >= expiresAt - SAME_END_MS;

@@ -1,30 +1,53 @@
+import { lockName } from '#lib/server/db/locks.ts';
 import {
 	type ConnectionRow,
 	changeConnection,
 	findReportedConnection,
 	insertConnection,
-	findOpenConnections,
 	releaseSlot,
 	releaseUnnamed,
 	holdsSlot,
 	takeSlot,
-	CONNECTION_JOB,
+	findConnectedGateways,
 	findOpenConnectionsAt
 } from './device-slots.ts';
 import { type AccessContext } from './provisioning.ts';
 import { type RegisteredGateway, recordStatus } from '../gateways/gateways.ts';
+import { waitOutside } from '../http/turns.ts';
+import { computeDue } from './radius-connections.ts';
 import { noteUnread } from './radius-login.ts';
-import { countData } from './gateway-calls.ts';
-import { SAME_END_MS } from './grants.ts';
+import { countData } from './compare.ts';
+import { scheduleComparison } from './admissions.ts';
 import { passOfUser } from '#lib/domain/wifi.ts';
 import { nameDevice, normaliseMac, normaliseIp } from '#lib/domain/address.ts';
-import type { Tx } from '#lib/server/db/database.ts';
-import { passState, findPassOrThrow } from '../passes.ts';
+import type { Database, Tx } from '#lib/server/db/database.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { passState, findPassOrThrow, type HeldPass, lockPass, lockPasses } from '../passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
 import { isPossibleGrowth } from '#lib/domain/offers.ts';
 import { z } from 'zod';
 
 type TimedReport = AccountingReport & { at: number };
+
+interface Received {
+	gateway: RegisteredGateway;
+	report: TimedReport;
+}
+
+/** Interim reports that one transaction stores. */
+interface Batch {
+	received: Received[];
+	/** Stores them now. */
+	close(): void;
+	stored: Promise<void>;
+}
+
+/** The batches that still take reports. */
+const OPEN_BATCHES = new WeakMap<Database, Batch>();
+/** Far below the time after which FreeRADIUS gives up (gateways/freeradius.ts). */
+const BATCH_MS = 250;
+/** Half the threads of a FreeRADIUS: the others are free for buyers who sign in. */
+const BATCH = 16;
 
 type Connection = ConnectionRow;
 
@@ -74,17 +97,62 @@ export async function recordAccounting(
 	}
 	if (session === '') return;
 	if (mac !== null && status === 'start') pskCandidates.joined({ mac, routerId: gateway.routerId });
-	await context.database.transact((trx) => updateConnection(context, trx, gateway, timed));
+	const received = { gateway, report: timed };
+	if (status === 'interim') await waitOutside(storeInBatch(context, received));
+	else await database.transact((trx) => storeReports(context, trx, [received]));
 }
 
+/** Answers when the report is stored (src/docs/decisions/radius-reports.md). */
+function storeInBatch(context: AccessContext, received: Received): Promise<void> {
+	const { database } = context;
+	const batch = OPEN_BATCHES.get(database) ?? openBatch(context);
+	batch.received.push(received);
+	if (batch.received.length === BATCH) batch.close();
+	// One that cannot be stored keeps no other from it.
+	return batch.stored.catch(() => database.transact((trx) => storeReports(context, trx, [received])));
+}
+
+function openBatch(context: AccessContext): Batch {
+	const { database } = context;
+	const received: Received[] = [];
+	const { promise: isFull, resolve } = Promise.withResolvers<null>();
+	const stored = Promise.race([isFull, sleep(BATCH_MS)]).then(() => {
+		OPEN_BATCHES.delete(database);
+		return database.transact((trx) => storeReports(context, trx, received));
+	});
+	const batch = { received, close: () => resolve(null), stored };
+	OPEN_BATCHES.set(database, batch);
+	return batch;
+}
+
+/** Locks all names, then all passes, then jobs, each in one order, so that batches do not end each other. */
+async function storeReports(context: AccessContext, trx: Tx, all: readonly Received[]): Promise<void> {
+	// A gateway that gets no answer in time sends its report again, perhaps to another process.
+	await lockName(trx, ...all.map(({ gateway, report }) => `reports of ${gateway.id} ${report.session}`));
+	const passIds: (number | null)[] = [];
+	for (const { gateway, report } of all) {
+		const known = parseNamedPass(report).pass_id;
+		passIds.push(known ?? (await findReportedConnection(trx, gateway.id, report))?.pass_id ?? null);
+	}
+	const held = await lockPasses(trx, passIds);
+	const changed = new Set<number>();
+	for (const received of all) {
+		if (await updateConnection(context, trx, held, received)) changed.add(received.gateway.id);
+	}
+	for (const id of [...changed].sort((one, other) => one - other)) await scheduleComparison(context, trx, id);
+}
+
+/** Returns whether the gateway's state is to be compared. */
 async function updateConnection(
 	context: AccessContext,
 	trx: Tx,
-	gateway: RegisteredGateway,
-	report: TimedReport
-): Promise<void> {
+	held: ReadonlyMap<number, HeldPass>,
+	{ gateway, report }: Received
+): Promise<boolean> {
 	const { at, cause } = report;
 	const { row, isNew, uncounted } = await findOrAddConnection(context, trx, gateway, report);
+	const { pass_id: passId } = row;
+	const pass = passId === null ? null : (held.get(passId) ?? (await lockPass(trx, passId)));
 	const startedAt = Math.min(row.started_at, computeStart(report));
 	const since = isNew ? row.started_at : row.seen_at;
 	const bytes = computeCounters(row, report, { startedAt, since });
@@ -100,12 +168,12 @@ async function updateConnection(
 		...(isBack && { stopped_at: null, stop_cause: null }),
 		...(isStop && !wasOver && { stopped_at: at, stop_cause: cause })
 	});
-	if (row.pass_id !== null) {
-		const growth = bytes.bytes_in - row.bytes_in + bytes.bytes_out - row.bytes_out;
-		await countData(context, trx, row.pass_id, growth + uncounted);
-	}
+	if (!pass) return false;
+	const growth = bytes.bytes_in - row.bytes_in + bytes.bytes_out - row.bytes_out;
+	await countData(context, trx, pass, growth + uncounted);
 	if (isStop && !wasOver) await releaseIfOffline(context, trx, row);
-	if (!isStop && !wasOver) await keepSlot(context, trx, gateway, row, isNew || isBack);
+	if (isStop || wasOver) return false;
+	return keepSlot(context, trx, gateway, { row, held: pass, isOpened: isNew || isBack });
 }
 
 const computeStart = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
@@ -190,7 +258,7 @@ async function identifyConnection(
 
 /** Reads the pass from Class, or else from the username, and the end from Class. */
 function parseNamedPass({ class: className, user }: AccountingReport): Named {
-	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
+	const [, id, until] = /^pass-(\d{1,16})-(\d{1,12})$/.exec(className ?? '') ?? [];
 	return id === undefined
 		? { pass_id: passOfUser(user ?? ''), enforced_until: null }
 		: { pass_id: Number(id), enforced_until: Number(until) * 1000 };
@@ -228,35 +296,37 @@ async function releaseIfOffline(
 	{ pass_id: passId, mac }: Connection
 ): Promise<void> {
 	if (passId === null || mac === null) return;
-	if ((await findOpenConnections(trx, { passId, mac })).length > 0) return;
+	if ((await findConnectedGateways(trx, { passId, mac })).length > 0) return;
 	await releaseSlot(trx, { passId, mac }, clock.now());
 }
 
-/** @param isOpened the connection is new, or open again: it has no job yet */
+/** `isOpened`: the connection is new, or open again. Returns whether the gateway's state is to be compared. */
 async function keepSlot(
-	{ clock, jobs }: AccessContext,
+	context: AccessContext,
 	trx: Tx,
-	{ id: gatewayId }: RegisteredGateway,
-	{ id, pass_id: passId, mac, disconnect_state: disconnect, enforced_until: enforcedUntil }: Connection,
-	isOpened: boolean
-): Promise<void> {
-	if (passId === null) return;
+	gateway: RegisteredGateway,
+	{ row, held, isOpened }: { row: Connection; held: HeldPass; isOpened: boolean }
+): Promise<boolean> {
+	const { id, mac, disconnect_state: disconnect } = row;
+	const { id: passId } = held;
+	const { clock, jobs } = context;
 	const now = clock.now();
 	if (mac === null && isOpened) await releaseUnnamed(trx, passId, now);
 	const pass = await passState(trx, { passId, routerId: null }, now);
 	let isIn = pass.kind === 'runs';
 	if (pass.kind === 'runs' && mac !== null) {
-		const slot = { passId, gatewayId, mac, maxDevices: pass.pass.max_devices };
+		const slot = { pass: held, gatewayId: gateway.id, mac, maxDevices: pass.pass.max_devices };
 		// A connection whose disconnect failed takes no slot: the device must sign in again.
 		const mayTake = disconnect === 'none' || (await holdsSlot(trx, passId, mac));
 		isIn = mayTake && (await takeSlot(trx, jobs, slot, now));
 	}
-	if (pass.kind !== 'runs' || !isIn) {
-		if (disconnect !== 'asked' || isOpened) await jobs.schedule(trx, CONNECTION_JOB, id, now);
-	} else if (isOpened) {
-		const endsEarly = enforcedUntil !== null && enforcedUntil + SAME_END_MS < pass.untilMs;
-		await jobs.schedule(trx, CONNECTION_JOB, id, endsEarly ? now : pass.untilMs);
-	}
+	// It is still there.
+	const isBack = !isIn && (disconnect === 'done' || disconnect === 'failed');
+	const back = { disconnect_state: 'asked', disconnect_attempts: 0, check_at: null } as const;
+	if (isBack) await changeConnection(trx, id, back);
+	// Changes of the pass, its end included, compare it too.
+	const wanted = isIn && pass.kind === 'runs' ? pass : null;
+	return computeDue({ ...row, ...(isBack && back) }, gateway, wanted, now) <= now;
 }
 
 /** Closes all connections after the access server started or stopped (Accounting-On, Accounting-Off). */
@@ -266,7 +336,12 @@ async function closeConnections(
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<void> {
-	for (const row of await findOpenConnectionsAt(trx, gateway.id, report)) {
+	const rows = await findOpenConnectionsAt(trx, gateway.id, report);
+	await lockPasses(
+		trx,
+		rows.map((row) => row.pass_id)
+	);
+	for (const row of rows) {
 		const stopped_at = Math.max(row.seen_at, report.at);
 		await changeConnection(trx, row.id, { stopped_at, stop_cause: REBOOT });
 		await releaseIfOffline(context, trx, row);

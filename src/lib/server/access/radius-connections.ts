@@ -1,22 +1,22 @@
 import {
 	type ConnectionRow,
 	changeConnection,
-	CONNECTION_JOB,
-	findConnection,
-	holdsSlot,
+	findOpenConnectionsOf,
+	findHolders,
 	INTERIM_SECONDS,
 	hasEnded
 } from './device-slots.ts';
 import { type AccessJob, type AccessServices, type AccessContext } from './provisioning.ts';
-import { findGatewayById, type RegisteredGateway, recordStatus } from '../gateways/gateways.ts';
-import { MAX_BACKOFF_MS, computeExponentialMs } from './gateway-calls.ts';
-import { SAME_END_MS } from './grants.ts';
+import { type RegisteredGateway, recordStatus } from '../gateways/gateways.ts';
+import { type Task, MAX_BACKOFF_MS, computePause } from './compare.ts';
+import { SAME_END_MS, scheduleComparison } from './admissions.ts';
 import { buildLimitAttributes } from './radius-login.ts';
 import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { dataLeft } from '#lib/domain/offers.ts';
 import { normaliseMac } from '#lib/domain/address.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
-import { type RunningPass, passState } from '../passes.ts';
+import { type RunningPass, findPasses, computeRunningTime, passState } from '../passes.ts';
+import { findById } from '../db/queries.ts';
 import { repairIfLost } from '../jobs.ts';
 import { createSocket } from 'node:dgram';
 
@@ -29,46 +29,66 @@ const UNKNOWN_END_MS = 24 * 60 * 60_000;
 /** After these attempts, the buyer must sign in again to use added time. */
 const MAX_PROLONG_ATTEMPTS = 3;
 
-/**
- * Handles CONNECTION_JOB. If another run has taken over, the gateway may have taken an end of this one after the end of
- * that one: it is sent again.
- */
-export const runConnectionJob = (context: AccessJob, id: number): Promise<number | null> =>
-	repairIfLost(applyPassEnd(context, id), () =>
-		context.database.unfenced.transact(async (trx) => {
-			await changeConnection(trx, id, { enforced_until: null });
-			await context.jobs.schedule(trx, CONNECTION_JOB, id, context.clock.now());
-		})
-	);
+/** Of the release before: one job for each connection. */
+export const CONNECTION_JOB = 'access.connection';
+
+export const compareConnection = (context: AccessJob, id: number): Promise<null> =>
+	context.database.transact(async (trx) => {
+		const row = await findById(trx, 'connections', id);
+		if (row) await scheduleComparison(context, trx, row.gateway_id);
+		return null;
+	});
 
 /**
- * Ends or prolongs a RADIUS connection.
- *
- * A connection ends when its pass is over or its device has lost its slot. Added time prolongs it. Requests
+ * Compares the open connections of a RADIUS gateway, as it accounts for them, with their passes. A connection should not be
+ * there when its pass is over or its device has lost its slot. One whose pass has more time should last longer. Requests
  * repeat until the gateway confirms, reports a stop, or its Session-Timeout has passed.
- * @returns when to run again; null if the connection needs no more requests
  */
-async function applyPassEnd(context: AccessJob, id: number): Promise<number | null> {
-	const { database, clock, gateways, concurrencyLimit } = context;
-	const row = await findConnection(database.db, id);
-	if (!row || row.stopped_at !== null || row.pass_id === null) return null;
-	const gateway = await findGatewayById(gateways, row.gateway_id);
-	if (!gateway) return null;
-	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
-	return concurrencyLimit.run({ kind: CONNECTION_JOB, id, gateway, isBuyer: false }, async () => {
-		const pass = await findRunningPass(context, row);
-		return pass ? prolongConnection(context, row, gateway, pass) : endConnection(context, row, gateway);
+export async function findConnectionTasks(context: AccessJob, gateway: RegisteredGateway): Promise<Task[]> {
+	const { database, clock } = context;
+	const { db } = database;
+	const rows = await findOpenConnectionsOf(db, gateway.id);
+	const ids = [...new Set(rows.flatMap(({ pass_id: id }) => id ?? []))];
+	const now = clock.now();
+	const passes = new Map((await findPasses(db, ids)).map((pass) => [pass.id, computeRunningTime(pass, now)]));
+	const holders = await findHolders(db, ids);
+	return rows.map((row) => {
+		const isHeld = row.mac === null || holders.has(`${row.pass_id} ${row.mac}`);
+		const pass = (isHeld && passes.get(row.pass_id ?? 0)) || null;
+		const work = () =>
+			pass ? prolongConnection(context, row, gateway, pass) : endConnection(context, row, gateway);
+		// The gateway may have taken an end of a run that is over after the end of the run that has taken over.
+		const repair = () =>
+			context.database.unfenced.transact(async (trx) => {
+				await changeConnection(trx, row.id, { enforced_until: null });
+				await scheduleComparison(context, trx, gateway.id);
+			});
+		return {
+			...{ subject: `connection ${row.id}`, dueAt: computeDue(row, gateway, pass, now) },
+			// Paid time that the gateway does not know comes before disconnects.
+			isBuyer: pass !== null,
+			compare: () => repairIfLost(work(), repair)
+		};
 	});
 }
 
-/** Returns null to end the connection now. */
-async function findRunningPass(
-	{ database: { db }, clock }: AccessJob,
-	{ pass_id: passId, mac }: Connection
-): Promise<RunningPass | null> {
-	if (passId === null) return null;
-	const pass = await passState(db, { passId, routerId: null }, clock.now());
-	return pass.kind === 'runs' && (mac === null || (await holdsSlot(db, passId, mac))) ? pass : null;
+/** Returns when to compare a connection with the pass that lets it in (ms since the epoch). */
+export function computeDue(
+	row: Connection,
+	gateway: RegisteredGateway,
+	pass: RunningPass | null,
+	now: number
+): number {
+	const { disconnect_state: disconnect, disconnect_attempts: attempts, enforced_until: enforcedUntil } = row;
+	const { check_at: checkAt } = row;
+	// A later one was stored before the clock was set back.
+	const repeatAt = checkAt !== null && checkAt <= now + MAX_BACKOFF_MS ? checkAt : now;
+	if (!pass) return disconnect === 'none' ? now : disconnect === 'asked' ? repeatAt : Infinity;
+	const { untilMs } = pass;
+	const isEqual = enforcedUntil !== null && enforcedUntil + SAME_END_MS >= untilMs;
+	// hostapd takes no CoA-Request.
+	const isTaken = findCoaTarget(gateway) !== null && gateway.kind !== 'hostapd';
+	return isEqual || !isTaken || attempts >= MAX_PROLONG_ATTEMPTS ? untilMs : Math.min(untilMs, repeatAt);
 }
 
 async function prolongConnection(
@@ -76,66 +96,61 @@ async function prolongConnection(
 	row: Connection,
 	gateway: RegisteredGateway,
 	pass: RunningPass
-): Promise<number> {
+): Promise<void> {
 	const { database, clock, gateways } = context;
 	const { untilMs } = pass;
-	const { enforced_until: enforcedUntil, disconnect_attempts: attempts } = row;
-	const change = (to: Partial<Connection>) => database.write((trx) => changeConnection(trx, row.id, to));
 	const server = findCoaTarget(gateway);
-	if (enforcedUntil !== null && enforcedUntil + SAME_END_MS >= untilMs) {
-		if (attempts > 0) await change({ disconnect_attempts: 0 });
-		return untilMs;
-	}
-	// hostapd takes no CoA-Request.
-	if (!server || gateway.kind === 'hostapd' || attempts >= MAX_PROLONG_ATTEMPTS) return untilMs;
+	if (!server) return;
 	const result = await requestEnd(context, row, gateway, server, pass);
-	if (result.kind === 'done') {
-		await change({ enforced_until: untilMs, disconnect_attempts: 0, last_error: null });
-		await recordStatus(gateways, gateway, { answered: true, trouble: null });
-		return untilMs;
-	}
-	// More time was added meanwhile: try the new end.
-	if ((await findRunningPass(context, row))?.untilMs !== untilMs) return clock.now();
-	const isUnresponsive = result.kind === 'unresponsive';
-	await change({
-		disconnect_attempts: isUnresponsive ? attempts + 1 : MAX_PROLONG_ATTEMPTS,
-		last_error: formatFailure('CoA-Request', result)
+	const attempts = result.kind === 'unresponsive' ? row.disconnect_attempts + 1 : MAX_PROLONG_ATTEMPTS;
+	await database.transact(async (trx) => {
+		if (result.kind === 'done') {
+			const done = { enforced_until: untilMs, disconnect_attempts: 0, check_at: null, last_error: null };
+			await changeConnection(trx, row.id, done);
+			return;
+		}
+		const now = clock.now();
+		const state = await passState(trx, { passId: pass.pass.id, routerId: null }, now);
+		// More time was added meanwhile: the next comparison tries the new end.
+		if (state.kind === 'runs' && state.untilMs !== untilMs) return;
+		await changeConnection(trx, row.id, {
+			...{ disconnect_attempts: attempts, check_at: now + computePause(gateway, false, 500 * 2 ** attempts) },
+			last_error: formatFailure('CoA-Request', result)
+		});
 	});
-	return isUnresponsive ? Math.min(untilMs, clock.now() + computeExponentialMs(attempts)) : untilMs;
+	if (result.kind === 'done') await recordStatus(gateways, gateway, { answered: true, trouble: null });
 }
 
-async function endConnection(
-	context: AccessJob,
-	row: Connection,
-	gateway: RegisteredGateway
-): Promise<number | null> {
+async function endConnection(context: AccessJob, row: Connection, gateway: RegisteredGateway): Promise<void> {
 	const { database, clock, gateways, log } = context;
-	const change = (to: Partial<Connection>) => database.write((trx) => changeConnection(trx, row.id, to));
+	const change = (to: Partial<Connection>) => database.transact((trx) => changeConnection(trx, row.id, to));
 	const server = findCoaTarget(gateway);
 	if (!server) {
 		const last_error = 'The address of the gateway is unknown (--nas). Session-Timeout ends the connection.';
 		await change({ disconnect_state: 'failed', last_error });
-		return null;
+		return;
 	}
 	// Attempts to prolong do not count.
 	const attempts = row.disconnect_state === 'asked' ? row.disconnect_attempts : 0;
-	await change({ disconnect_state: 'asked', disconnect_attempts: attempts + 1 });
+	await change({
+		...{ disconnect_state: 'asked', disconnect_attempts: attempts + 1 },
+		check_at: clock.now() + computePause(gateway, false, 1_000 * 2 ** attempts)
+	});
 	const result = await sendRequest(server, 'disconnect', buildNames(context, row, gateway));
 	// CoovaChilli refuses only what it does not know, and gives no Error-Cause.
 	const isGone = result.kind === 'refused' && result.errorCause === null && gateway.kind === 'coova';
 	if (result.kind === 'done' || result.kind === 'gone' || isGone) {
 		await change({ disconnect_state: 'done', last_error: null });
 		await recordStatus(gateways, gateway, { answered: true, trouble: null });
-		return null;
+		return;
 	}
 	const reason = formatFailure('Disconnect-Request', result);
-	await change({ last_error: reason });
-	await recordStatus(gateways, gateway, { trouble: reason });
+	const now = clock.now();
 	const endsBy = row.enforced_until === null ? row.seen_at + UNKNOWN_END_MS : row.enforced_until + MARGIN_MS;
-	if (clock.now() < endsBy) return clock.now() + computeExponentialMs(attempts);
-	await change({ disconnect_state: 'failed' });
+	await change({ last_error: reason, ...(now >= endsBy && { disconnect_state: 'failed' }) });
+	await recordStatus(gateways, gateway, { trouble: reason });
+	if (now < endsBy) return;
 	log.warn({ gateway: gateway.name, connection: row.id, reason }, 'connection could not be ended');
-	return null;
 }
 
 /** Sends the end and the limits as in an Access-Accept, which count from the start of the connection (RFC 2865, 5.27). */

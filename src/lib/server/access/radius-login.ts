@@ -19,7 +19,8 @@ import {
 	passState,
 	openPassword,
 	readSpeed,
-	findReasonOfEnd
+	findReasonOfEnd,
+	lockPass
 } from '../passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
 import { dataLeft } from '#lib/domain/offers.ts';
@@ -95,8 +96,11 @@ export async function acceptLogin(
 	if ((await readKeyRequest(context, gateway, login)) !== null) return accept();
 	const pass = await findPassForLogin(context, gateway, login.user);
 	if (pass.kind !== 'runs') return pass;
-	const slot = buildSlotOrder(gateway, pass, login);
-	const isTaken = await context.database.transact((trx) => takeSlot(trx, jobs, slot, clock.now()));
+	const { passId, ...slot } = buildSlotOrder(gateway, pass, login);
+	const isTaken = await context.database.transact(async (trx) => {
+		const held = await lockPass(trx, passId);
+		return held !== undefined && takeSlot(trx, jobs, { ...slot, pass: held }, clock.now());
+	});
 	return isTaken ? accept() : refuse('devices');
 }
 

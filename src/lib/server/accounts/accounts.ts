@@ -1,3 +1,4 @@
+import { lockName } from '../db/locks.ts';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql } from 'kysely';
@@ -6,6 +7,13 @@ import { findById, first, withoutNulls } from '#lib/server/db/queries.ts';
 import type { Row } from '#lib/server/db/schema.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import { refuse } from '../platform/errors.ts';
+
+/**
+ * Accounts: apps that call the API, owners, their staff, and administrators. An account is found by its email
+ * address, which belongs to one account only.
+ *
+ * One administrator always remains, because nobody changes their own role or status.
+ */
 
 export type Account = Row<'accounts'>;
 export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };
@@ -113,6 +121,7 @@ export function changeAccount(
 	{ by, note }: { by: number; note: string }
 ): Promise<boolean> {
 	return database.transact(async (trx) => {
+		await lockName(trx, 'changes of accounts');
 		const [editor, account] = [await findById(trx, 'accounts', by), await findById(trx, 'accounts', id)];
 		if (!editor || !isActiveAdmin(editor)) {
 			throw refuse('Your account is not an active administrator any more.');

@@ -1,3 +1,4 @@
+import { lockName } from '../db/locks.ts';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Base } from '#lib/server/base.ts';
@@ -5,6 +6,11 @@ import { countRows, first, isChanged } from '#lib/server/db/queries.ts';
 import type { Row } from '#lib/server/db/schema.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 import type { Account } from './accounts.ts';
+
+/**
+ * Staff of an owner: cashiers and managers. An owner invites an address, the person accepts by a link, and has no API
+ * keys. A person is on one staff at a time.
+ */
 
 export type StaffRole = NonNullable<Account['staff_role']>;
 
@@ -56,6 +62,7 @@ export function inviteStaff(
 ): Promise<Invitation> {
 	const email = normaliseEmail(typed);
 	return database.transact(async (trx) => {
+		await lockName(trx, `staff of ${employerId}`);
 		const now = clock.now();
 		await trx
 			.deleteFrom('staff_invitations')
@@ -118,6 +125,7 @@ export function acceptInvitation({ audit, clock, database }: Base, hash: string)
 			.executeTakeFirst();
 		if (!invitation) return null;
 		const { email, employer_id, staff_role } = invitation;
+		await lockName(trx, `staff of ${employer_id}`);
 		const known = await first(trx.selectFrom('accounts').selectAll().where('email', '=', email));
 		if (!canJoin(known)) return null;
 		const employment = { role: 'staff', employer_id, staff_role } as const;

@@ -16,12 +16,13 @@ import { owner } from './owner.ts';
 import { payments } from './payments.ts';
 import { routers } from './routers.ts';
 import { sessions } from './sessions.ts';
+import { vouchers } from './vouchers.ts';
 import { webhooks } from './webhooks.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { validationFailed, Refused, NotFound, Forbidden, isProblem } from '#lib/server/platform/errors.ts';
 import { PROBLEMS, describeIssue } from '#lib/server/contract/problems.ts';
 
-const ENDPOINTS = [...routers, ...sessions, ...payments, ...owner, ...webhooks];
+const ENDPOINTS = [...routers, ...sessions, ...payments, ...vouchers, ...owner, ...webhooks];
 
 export const ROUTES = ENDPOINTS.map(({ route }) => route);
 

@@ -34,6 +34,7 @@ const TAGS = [
 	{ name: 'Routers', description: 'Find routers near a location and read one.' },
 	{ name: 'Sessions', description: 'Order access time, read its state and password, end it.' },
 	{ name: 'Payments', description: 'Pay for a session by mobile money.' },
+	{ name: 'Vouchers', description: 'Make vouchers that are paid in cash, and redeem them.' },
 	{ name: 'Router owner', description: 'For router owners: earnings, sessions, prices.' },
 	{ name: 'Events', description: 'Read past events.' },
 	{ name: 'Webhooks', description: 'Receive events.' }

@@ -16,6 +16,11 @@ import { SCOPES, type Scope, findLeastRole } from '../contract/scopes.ts';
 import { router } from '#lib/server/contract/examples.ts';
 import type { SortValues } from '#lib/server/platform/cursor.ts';
 
+/**
+ * An endpoint: one definition of a route (`defineRoute`) gives Hono its checks, the handler its types, and the
+ * OpenAPI document its text. `endpoint` adds the handler, which runs after all checks.
+ */
+
 export type Route = ReturnType<typeof defineRoute>;
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -107,7 +112,9 @@ function buildResponse(
 	json = JSON.stringify(body)
 ): StoredResponse {
 	const hasId = typeof body === 'object' && body !== null && 'id' in body;
-	const location = route.location && hasId ? route.location.replace('{id}', String(body.id)) : null;
+	// Nothing was created with 200.
+	const location =
+		route.location && hasId && status === 201 ? route.location.replace('{id}', String(body.id)) : null;
 	return { status, location, body: json };
 }
 
@@ -325,12 +332,8 @@ export async function listPage<
 ) {
 	const found = await read(cursor === undefined ? null : app.cursors.decode<Id>(cursor, filters));
 	const next_cursor = found.next && app.cursors.encode(found.next, filters);
-	const page: { data: P['data']; has_more: boolean; next_cursor: string | null } = {
-		data: found.data,
-		has_more: next_cursor !== null,
-		next_cursor
-	};
-	return { page, headers: nextLink(context.req.url, next_cursor) };
+	const body = { data: found.data as P['data'], has_more: next_cursor !== null, next_cursor };
+	return { body, headers: nextLink(context.req.url, next_cursor) };
 }
 
 /** RFC 8288; relative to the request. */

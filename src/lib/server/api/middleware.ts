@@ -11,8 +11,7 @@ import { authenticateKey, MAX_ACTIVE_KEYS } from '../developer/api-keys.ts';
 import { noteCall } from '../developer/request-log.ts';
 import { bodyLimit } from 'hono/body-limit';
 import { waitOutside } from '#lib/server/http/turns.ts';
-import { WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
-import type { RateDecision } from '#lib/server/db/database.ts';
+import { type RateDecision, WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import type { Base } from '../base.ts';
 import { Refused, Forbidden } from '#lib/server/platform/errors.ts';
 

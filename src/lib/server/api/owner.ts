@@ -119,12 +119,12 @@ export const owner = [
 		const { app, caller, query } = call;
 		const { status: group = null, limit } = query;
 		const filters = ['owner/users', caller.accountId, group];
-		const [{ page, headers }, active, expired] = await Promise.all([
+		const [{ body, headers }, active, expired] = await Promise.all([
 			listPage(call, filters, (after) => listSessionsForOwner(app, caller, { group, limit, after })),
 			countSessionsForOwner(app, caller, 'active'),
 			countSessionsForOwner(app, caller, 'expired')
 		]);
-		return { body: { ...page, counts: { active, expired } }, headers };
+		return { body: { ...body, counts: { active, expired } }, headers };
 	}),
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({
 		body: await changePrice(app.routers, { ...caller, reason: body.reason }, params.id, body.price)

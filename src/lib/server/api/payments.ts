@@ -99,10 +99,9 @@ export const payments = [
 		const { status, provider_reference: transaction, limit } = query;
 		const { created_after: createdAfter, created_before: createdBefore } = query;
 		const filters = ['payments', caller.accountId, status, createdAfter, createdBefore, transaction];
-		const { page, headers } = await listPage(call, filters, (after) =>
+		return listPage(call, filters, (after) =>
 			listOwnPayments(app, caller, { status, transaction, createdAfter, createdBefore, after, limit })
 		);
-		return { body: page, headers };
 	}),
 	endpoint(getPaymentStatus, async ({ app, caller, params, query, context }) => {
 		const wait = query.wait > 0 ? { seconds: query.wait, signal: context.req.raw.signal } : undefined;

@@ -51,7 +51,7 @@ export const routers = [
 	endpoint(listRouters, async (call) => {
 		const { lat, lon, radius, limit, name } = call.query;
 		const filters = ['routers', lat, lon, radius, ...(name === undefined ? [] : [name])];
-		const { page, headers } = await listPage(call, filters, (after) =>
+		const { body: page, headers } = await listPage(call, filters, (after) =>
 			listNearbyRouters(call.app.routers, { lat, lon, radius, limit, after, name })
 		);
 		const body = { ...page, radius, radius_unit: 'm' as const };
@@ -62,7 +62,7 @@ export const routers = [
 	}))
 ];
 
-/** JSON by list of offers. The service reuses a list while it stays the same (routers/offers.ts). */
+/** JSON by list of offers. The service reuses a list while it stays the same (routers/offer-list.ts). */
 const offersJson = new WeakMap<RouterBody['offers'], string>();
 
 /** Between two members of a router. No string value holds it, because JSON escapes quotes. */

@@ -1,6 +1,6 @@
 import { endOrCancelSession } from '../billing/sessions.ts';
 import { listOwnSessions, readSession } from '../billing/session-reads.ts';
-import { orderSession } from '../billing/session-orders.ts';
+import { orderSession } from '../billing/order-session.ts';
 import * as example from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';
 import {
@@ -108,10 +108,9 @@ export const sessions = [
 		const { app, caller, query } = call;
 		const { status, created_after: createdAfter, created_before: createdBefore, limit } = query;
 		const filters = ['sessions', caller.accountId, status, createdAfter, createdBefore];
-		const { page, headers } = await listPage(call, filters, (after) =>
+		return listPage(call, filters, (after) =>
 			listOwnSessions(app, caller, { status, createdAfter, createdBefore, after, limit })
 		);
-		return { body: page, headers };
 	}),
 	endpoint(getSession, async ({ app, caller, params }) => ({
 		body: await readSession(app, caller, params.id)

@@ -98,17 +98,15 @@ export const webhooks = [
 		const { app, caller, query } = call;
 		const { created_after: createdAfter, created_before: createdBefore, limit } = query;
 		const filters = ['events', caller.accountId, createdAfter, createdBefore];
-		const { page, headers } = await listPage(call, filters, (after: SortValues<string> | null) =>
+		return listPage(call, filters, (after: SortValues<string> | null) =>
 			app.events.list(caller, { createdAfter, createdBefore, after, limit })
 		);
-		return { body: page, headers };
 	}),
 	endpoint(listWebhooksRoute, async (call) => {
 		const { app, caller, query } = call;
-		const { page, headers } = await listPage(call, ['webhooks', caller.accountId], (after) =>
+		return listPage(call, ['webhooks', caller.accountId], (after) =>
 			listWebhookPage(app.webhooks, caller, { after, limit: query.limit })
 		);
-		return { body: page, headers };
 	}),
 	endpoint(deleteWebhookRoute, async ({ app, caller, params }) => {
 		const body = await deleteWebhook(app.webhooks, caller.accountId, params.id);

@@ -1,3 +1,4 @@
+import { lockName } from '#lib/server/db/locks.ts';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
@@ -65,6 +66,7 @@ export function createAttempts({ database, clock, secrets }: Base) {
 			const forgotten = database.db.deleteFrom('failed_sign_ins').where('failed_at', '<=', now - FORGET_MS);
 			await forgotten.execute();
 			return database.transact(async (trx) => {
+				await lockName(trx, ...limits.map(({ subject }) => `sign-ins of ${subject}`));
 				const waits = [];
 				for (const limit of limits) waits.push(await computeWaitMs(trx, limit, now));
 				const wait = Math.max(...waits);

@@ -17,6 +17,13 @@ import {
 	openTables
 } from './sign-in.ts';
 
+/**
+ * Links by which a person sets a password: mailed on request, or handed over by an administrator; or accepts an
+ * invitation to a staff. A link works once, and until it ends.
+ *
+ * Security: a stranger who asks for a link does not learn whether the address has an account.
+ */
+
 const MAILED_MS = HOUR_MS;
 const INVITATION_MS = 24 * HOUR_MS;
 const TOKEN_BYTES = 24;

@@ -14,7 +14,7 @@ import { normaliseEmail } from '#lib/domain/email.ts';
  * Sign-in of developers, owners, staff and administrators. Sign-up, a forgotten password and an administrator's invitation all
  * send a password link. The first password connects the user to the account of the address, or creates one.
  */
-export const openSignIn = (context: Omit<SignIn, 'attempts' | 'auths' | 'running'>): SignIn => ({
+export const createSignIn = (context: Omit<SignIn, 'attempts' | 'auths' | 'running'>): SignIn => ({
 	...context,
 	attempts: createAttempts(context),
 	auths: new Map(),

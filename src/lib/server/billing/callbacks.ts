@@ -1,10 +1,12 @@
-import { countRows } from '../db/queries.ts';
+import { lockName } from '../db/locks.ts';
+import type { Row } from '../db/schema.ts';
 import { describeMessage, isOurCallback } from './operator-calls.ts';
 import type { CallbackClaim, CallbackHint, RawCallback } from './operators/operator.ts';
 import {
 	type BillingContext,
 	type PaymentRow,
 	RECONCILE_JOB,
+	lockPayment,
 	REFUND_JOB,
 	changePayment,
 	claimsSuccess,
@@ -14,6 +16,7 @@ import {
 	isOfAnotherRequest,
 	parseClaim
 } from './payments.ts';
+import { wakePayout } from './payouts.ts';
 import { findRefund, reviewFailedRefund } from './refunds.ts';
 import { openReview } from './reviews.ts';
 import { completeReceipt, formatRequest, reviewSecondCharge } from './settlement.ts';
@@ -67,7 +70,10 @@ export async function receiveCallback(context: BillingContext, callback: Callbac
 	if (payment) {
 		const isRepeated = await keepCallback(context, payment, formatOutcome(hint), callback.body);
 		if (hint.authentic !== 'invalid') await applyHint(context, payment, hint, isRepeated);
-	} else if (!(await receiveForRefund(context, reference, hint, callback.body))) {
+	} else if (
+		!(await receiveForRefund(context, reference, hint, callback.body)) &&
+		(hint.authentic === 'invalid' || !(await wakePayout(context, reference)))
+	) {
 		context.log.warn({ operator: adapter.id }, 'callback for an unknown payment');
 		// Airtill never issued an address for a payment that does not exist.
 		if (callback.reference !== null) return null;
@@ -86,9 +92,13 @@ async function applyHint(
 	if (!isFinal(hint)) return;
 	// A request that failed before the payment was sent again says nothing about the payment.
 	if (claimed !== 'succeeded' && isOfAnotherRequest(before, hint)) return;
-	await keepClaim(context, 'payments', before.id, hint);
-	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
-	let payment = await findPaymentOrThrow(database.db, before.id);
+	if (claimed === 'succeeded' && !namesFacts(hint)) {
+		// A settlement of this moment misses nothing.
+		return isRepeated || isPaid(before) ? undefined : jobs.wake(RECONCILE_JOB, before.id);
+	}
+	const kept = await keepClaim(context, 'payments', before.id, hint);
+	// As it is after storing the claim: either the settlement saw the claim, or this sees the settlement.
+	let payment = kept ?? (await findPaymentOrThrow(database.db, before.id));
 	if (claimed === 'succeeded' && otherClaim(payment, hint)) {
 		await reviewOtherClaim(context, payment.id, hint);
 		payment = await findPaymentOrThrow(database.db, payment.id);
@@ -100,7 +110,7 @@ async function applyHint(
 	}
 	if (claimed !== 'succeeded') return;
 	if (isOfAnotherRequest(payment, hint)) await reviewSecondCharge(context, database.db, payment, hint);
-	else await completeReceipt(context, database.db, payment, hint);
+	else await database.transact((trx) => completeReceipt(context, trx, before.id, hint));
 }
 
 /** Returns the claimed success of another request than the callback's. */
@@ -116,8 +126,8 @@ function otherClaim(payment: PaymentRow, hint: CallbackHint): CallbackClaim | nu
  */
 const reviewOtherClaim = (context: BillingContext, id: number, hint: CallbackHint) =>
 	context.database.transact(async (trx) => {
-		const payment = await findPaymentOrThrow(trx, id);
-		const kept = otherClaim(payment, hint);
+		const payment = await lockPayment(trx, id);
+		const kept = payment && otherClaim(payment, hint);
 		// The settlement has compared them.
 		if (!kept || isPaid(payment)) return;
 		const isOwn = payment.operator_reference === hint.operatorReference;
@@ -150,18 +160,22 @@ async function receiveForRefund(
 	return true;
 }
 
-async function keepClaim(
+/** Without these facts the status read says more. */
+const namesFacts = ({ operatorReference, providerReference, amountMinor }: CallbackClaim): boolean =>
+	operatorReference !== null || providerReference !== null || amountMinor !== null;
+
+/** @returns the row with the claim, if it was kept */
+async function keepClaim<Table extends 'payments' | 'refunds'>(
 	context: BillingContext,
-	table: 'payments' | 'refunds',
+	table: Table,
 	id: number,
 	hint: CallbackClaim
-): Promise<void> {
-	const { claimed, operatorReference, providerReference, amountMinor } = hint;
-	// Without these fields the status read says more.
-	if (operatorReference === null && providerReference === null && amountMinor === null) return;
+): Promise<Row<Table> | undefined> {
+	if (!namesFacts(hint)) return undefined;
+	const { claimed } = hint;
 	// Late or unordered callbacks never overwrite a claimed success.
-	await context.database.db
-		.updateTable(table)
+	const kept = await context.database.db
+		.updateTable(table as 'payments')
 		.set({ claim: formatClaim(claimed, hint) })
 		.where('id', '=', id)
 		.where(({ eb, or }) =>
@@ -170,7 +184,9 @@ async function keepClaim(
 				...(claimed === 'succeeded' ? [eb('claim', 'not like', CLAIMED_SUCCESS)] : [])
 			])
 		)
-		.execute();
+		.returningAll()
+		.executeTakeFirst();
+	return kept as Row<Table> | undefined;
 }
 
 const formatClaim = (
@@ -218,21 +234,24 @@ async function keepCallback(
 	const message = describeMessage(context, payment, { kind: 'callback', outcome, raw });
 	const { payment_id, kind, received_at } = message;
 	try {
-		// Not serializable: its counts would make purchases fail and run again.
-		const { alike, isKept } = await database.db.transaction().execute(async (trx) => {
-			// The next callback of this payment counts after this commit.
-			await database.lock(trx, -payment.id);
-			const kept = trx.selectFrom('operator_messages').where(({ and }) => and({ payment_id, kind }));
-			const alike = await kept.select(['raw', 'received_at']).where('outcome', '=', outcome).execute();
-			const isKept = (await countRows(kept)) < MAX_CALLBACKS;
-			if (isKept) await trx.insertInto('operator_messages').values(message).execute();
-			return { alike, isKept };
+		const kept = await database.transact(async (trx) => {
+			await lockName(trx, `callbacks of payment ${payment_id}`);
+			const before = await trx
+				.selectFrom('operator_messages')
+				.select(['outcome', 'received_at'])
+				.select((row) => row.case().when('raw', '=', message.raw).then(1).else(0).end().as('is_same'))
+				.where(({ and }) => and({ payment_id, kind }))
+				.execute();
+			if (before.length < MAX_CALLBACKS) await trx.insertInto('operator_messages').values(message).execute();
+			return before;
 		});
+		const isKept = kept.length < MAX_CALLBACKS;
+		const alike = kept.filter((one) => one.outcome === outcome);
 		if (isKept && alike.length === 0 && outcome.endsWith('unknown')) {
 			const fields = { payment: payment.id, outcome, body: message.raw.slice(0, LOGGED_LENGTH) };
 			log.warn(fields, 'callback cannot be read; reads of the status go on as planned');
 		}
-		return alike.some((one) => one.raw === message.raw && received_at - one.received_at < REPEATED_MS);
+		return alike.some((one) => one.is_same === 1 && received_at - one.received_at < REPEATED_MS);
 	} catch (error) {
 		log.warn({ err: error, payment: payment.id }, 'callback not stored');
 		return false;

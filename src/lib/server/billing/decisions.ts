@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Decision } from '#lib/domain/help.ts';
 import type { Author } from '../audit.ts';
-import { LIMIT_CONCURRENCY, type Tx } from '../db/database.ts';
+import { type Tx } from '../db/database.ts';
 import { refuse } from '../platform/errors.ts';
 import { findMessages } from './operator-calls.ts';
 import {
@@ -9,9 +9,10 @@ import {
 	type PaymentRow,
 	type RefundRow,
 	changePayment,
-	findPaidBefore,
 	findPayment,
-	findPaymentOrThrow
+	findPaymentOrThrow,
+	lockPayment,
+	lockTransaction
 } from './payments.ts';
 import {
 	type RefundReason,
@@ -25,8 +26,13 @@ import {
 	takesRefundByHand
 } from './refunds.ts';
 import { type Review, closeReview, findRefundReview, openReview } from './reviews.ts';
-import { findCurrentSession } from './sessions.ts';
+import { type HeldSession, applyDueChange, lockSession } from './sessions.ts';
 import { type Decider, applyFailure, applySuccess } from './settlement.ts';
+
+/**
+ * Decisions of administrators about reviews. Each is allowed only in some states of the payment (`listDecisions`),
+ * and is written to the audit log in the transaction of its effect.
+ */
 
 /** The reason names the evidence and its source. */
 interface DecisionOrder extends Author {
@@ -60,7 +66,7 @@ const isOwed = (status: string | undefined) => status === 'refund_failed';
  */
 export async function openRefundByHand(context: BillingContext, paymentId: number): Promise<number | null> {
 	return context.database.transact(async (trx) => {
-		const payment = await findPayment(trx, paymentId);
+		const payment = await lockPayment(trx, paymentId);
 		if (!payment || !takesRefundByHand(context, payment)) return null;
 		if (!(await findRefundReview(trx, paymentId))) {
 			await openReview(context, trx, paymentId, 'refund_by_hand');
@@ -91,13 +97,15 @@ export async function carryOutDecision(context: BillingContext, review: Review, 
 	const ender = review.reason === 'refund_no_final_answer' ? by : null;
 	const read = ender && decision === 'retry-refund' ? await askAboutRefund(context, review) : null;
 	await context.database.transact(async (trx) => {
-		const payment = review.payment_id === null ? null : await findPayment(trx, review.payment_id);
+		const session =
+			review.payment_id === null ? undefined : await lockSession(trx, { paymentId: review.payment_id });
+		const payment = review.payment_id === null ? undefined : await lockPayment(trx, review.payment_id);
 		if (decision === 'dismiss') {
 			await close(context, trx, review, order, by);
 			if (isOwed(payment?.status)) throw refusal('its refund failed, so the money is still to be returned');
 			return;
 		}
-		if (!payment) throw refusal('the review has no payment; only "dismiss" resolves it');
+		if (!payment || !session) throw refusal('the review has no payment; only "dismiss" resolves it');
 		if (decision === 'paid' || decision === 'unpaid') {
 			if (decision === 'paid') await decidePaid(context, trx, payment, order, by);
 			else if (await applyFailure(context, trx, payment.id, 'provider_error', by)) {
@@ -109,11 +117,11 @@ export async function carryOutDecision(context: BillingContext, review: Review, 
 		}
 		await close(context, trx, review, order, by);
 		const isAsked = review.reason === 'refund_by_hand' && decision === 'refunded';
-		const paid = isAsked ? await endPaidTime(context, trx, payment.id) : null;
+		const paid = isAsked ? await endPaidTime(context, trx, payment, session) : null;
 		const current = paid ?? (await failedRefund(context, trx, payment.id, { by: ender, read }));
 		if (decision === 'retry-refund') await retryRefund(context, trx, current, by);
 		else await recordRefundByHand(context, trx, current, { ...order, note: by.reason });
-	}, LIMIT_CONCURRENCY);
+	});
 }
 
 /** Resolves a review. Of two persons who decide at once, the second changes nothing. */
@@ -137,7 +145,7 @@ async function decidePaid(
 	by: Decider
 ): Promise<void> {
 	const { id, status, amount_minor: amountMinor, currency } = payment;
-	const other = transaction && (await findPaidBefore(trx, payment, transaction));
+	const other = transaction && (await lockTransaction(trx, payment, transaction));
 	if (other) throw refusal(`transaction ${transaction} has already paid payment ${other.id}`);
 	const facts = { providerReference: transaction, amountMinor, currency, raw: '' };
 	if (!(await applySuccess(context, trx, id, { kind: 'succeeded', ...facts }, by)))
@@ -178,10 +186,9 @@ async function retryRefund(context: BillingContext, trx: Tx, current: PaymentRow
 }
 
 /** Ends the time that a payment bought, and returns the payment. Returns null if it did not buy any, or is not paid now. */
-async function endPaidTime(context: BillingContext, trx: Tx, paymentId: number) {
-	const payment = await findPaymentOrThrow(trx, paymentId);
+async function endPaidTime(context: BillingContext, trx: Tx, payment: PaymentRow, held: HeldSession) {
 	if (payment.status !== 'success' || payment.applied === 0) return null;
-	const session = await findCurrentSession(context, trx, payment.session_id);
+	const session = await applyDueChange(context, trx, held);
 	const refused = await endForRefund(context, trx, session);
 	if (refused === 'time_added') throw refusal('time was added after it; refund that first');
 	if (refused !== null) throw refusal('its time has not started');

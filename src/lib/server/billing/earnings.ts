@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { toMajor } from '#lib/domain/money.ts';
+import { VOUCHER_METHOD } from '#lib/domain/payment-methods.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { MAX_BUCKETS, type Period, buckets, dateAt, hourAt, spansOfHour } from '#lib/domain/time.ts';
 import type { Caller } from '../accounts/accounts.ts';
@@ -8,6 +9,12 @@ import type { EarningsBody } from '../contract/owner.ts';
 import type { Reads } from '../db/database.ts';
 import { cutPage } from '../db/queries.ts';
 import { validationFailed } from '../platform/errors.ts';
+
+/**
+ * Earnings of owners: what was paid and refunded, by period, router, offer and payment method. All are sums of entries of
+ * the books (books.ts) in minor units, returned in major units. A payment counts when it was paid, a refund when the money
+ * went back, so that a past period never changes. Beside them: where the money is.
+ */
 
 /** Which payments and refunds of a period count; null or missing: all. */
 export interface Filter extends Pick<Sold, 'router' | 'offer' | 'method' | 'kind'> {
@@ -27,8 +34,6 @@ interface Asked {
 	to?: string | undefined;
 	filter?: Filter;
 }
-
-/** Earnings of owners, summed in minor units and returned in major units. */
 
 /** YYYY-MM-DD in the time zone of reports. */
 export const findToday = ({ clock, config }: Books): string => dateAt(clock.now(), config.reportTimezone);
@@ -73,8 +78,7 @@ export async function listLines(
 	const { rows: found } = await readSums(base, owner, of, (queries, sold) =>
 		findLines(queries, sold, { after, limit: limit + 1 })
 	);
-	const readPosition = (last: Booked): LinePosition => [last.at, last.payment_id, last.sessions];
-	const { rows, next } = cutPage(found, limit, readPosition);
+	const { rows, next } = cutPage(found, limit, findPosition);
 	return { data: rows.map((line) => describeLine(line, currency)), next, currency };
 }
 
@@ -119,9 +123,9 @@ export async function sumRouters(base: Books, owner: Owner, of: Asked, limit: nu
 	return {
 		...{ currency, start, end },
 		total: computeFigures(rows, currency),
-		data: rows.map((one) => ({
-			id: one.router_id,
-			name: one.router_name,
+		data: rows.filter(hasIncome).map((one) => ({
+			id: one.router_id ?? 0,
+			name: one.router_name ?? '',
 			...computeFigures([one], currency)
 		}))
 	};
@@ -168,10 +172,14 @@ function computeByName<One extends Sums, Name>(
 	findName: (one: One) => Name,
 	currency: string
 ) {
-	return [...Map.groupBy(sums, findName)]
+	return [...Map.groupBy(sums.filter(hasIncome), findName)]
 		.map(([name, ofName]) => ({ name, ...computeFigures(ofName, currency) }))
 		.sort((one, other) => other.net - one.net);
 }
+
+/** A sale that was taken back, or cash for a voucher that is not redeemed, is no income. */
+const hasIncome = ({ sessions, gross, refunds, fees }: Sums) =>
+	[sessions, gross, refunds, fees].some((sum) => sum !== 0);
 
 function computeFigures(sums: readonly Sums[], currency: string) {
 	const sum = (name: keyof Sums) => sums.reduce((total, one) => total + one[name], 0);
@@ -181,26 +189,32 @@ function computeFigures(sums: readonly Sums[], currency: string) {
 		gross: toMajor(gross, currency),
 		refunds: toMajor(refunds, currency),
 		fees: toMajor(fees, currency),
-		net: toMajor(gross - refunds - fees, currency)
+		net: toMajor(gross - refunds - fees, currency),
+		owed: toMajor(sum('owed'), currency),
+		cash: toMajor(sum('cash'), currency),
+		commission: toMajor(sum('commission'), currency)
 	};
 }
 
-/** A payment that bought time, or its refund. Amounts are in major units; those of refunds are negative, the fee too. */
-function describeLine(line: Booked, currency: string) {
-	const amount = line.gross - line.refunds;
+/** Amounts are in major units; those of refunds are negative, the fee too. */
+function describeLine(line: Line, currency: string) {
+	const sign = line.kind === 'payment' ? 1 : -1;
+	const isCash = line.payment_method === VOUCHER_METHOD;
 	return {
-		kind: line.sessions > 0 ? ('payment' as const) : ('refund' as const),
+		kind: line.kind,
 		at: line.at,
 		paymentId: line.payment_id,
 		sessionId: line.session_id,
 		routerName: line.router_name,
-		phoneMasked: maskPhone(line.phone),
+		method: line.payment_method,
+		isCash,
+		phoneMasked: isCash ? null : maskPhone(line.phone),
 		duration: line.duration,
 		offerName: line.offer_name,
 		transaction: line.transaction_id,
-		amount: toMajor(amount, currency),
-		fee: toMajor(line.fees, currency),
-		net: toMajor(amount - line.fees, currency)
+		amount: toMajor(sign * line.amount_minor, currency),
+		fee: toMajor(sign * line.fee_minor, currency),
+		net: toMajor(sign * (line.amount_minor - line.fee_minor), currency)
 	};
 }
 
@@ -211,6 +225,12 @@ interface Sums {
 	/** Negative if refunds returned more than sales cost. */
 	fees: number;
 	refunds: number;
+	/** Mobile money that the platform owes the owner, before payouts. */
+	owed: number;
+	/** In the owner's till. */
+	cash: number;
+	/** Due to sellers. */
+	commission: number;
 }
 
 /** Days begin at a quarter of an hour in every time zone, so buckets consist of whole quarters. */
@@ -234,88 +254,98 @@ interface Sold extends TimeRange {
 	hours?: readonly TimeRange[] | null;
 }
 
-type Time = RawBuilder<unknown>;
-const PAID = sql`paid_at`;
-const REFUNDED = sql`refunded_at`;
+const selectPaymentSum = (amount: RawBuilder<unknown>) =>
+	sql`sum(case kind when 'payment' then ${amount} when 'correction' then -${amount} else 0 end)`;
 
-/**
- * An owner's entries in a span: each applied payment at its time of payment, each refund at its own time. A refund
- * returns the fee of its payment, so the two come to 0. All figures are sums of entries. A payment counts while its
- * session is still activating.
- */
-function selectBooked<Row>(
-	{ kind }: Sold,
-	payments: RawBuilder<Row>,
-	refunds: RawBuilder<Row>
-): RawBuilder<Row> {
-	if (kind) return kind === 'payment' ? payments : refunds;
-	return sql`${payments} union all ${refunds}`;
+const AMOUNT = sql`amount_minor`;
+
+/** All figures are sums of entries. A payment counts while its session is still activating. */
+const SUMS = sql`${selectPaymentSum(sql`1`)} as sessions, ${selectPaymentSum(AMOUNT)} as gross,
+	sum(case when kind = 'refund' then amount_minor else 0 end) as refunds,
+	sum(case 'platform' when fee_credit then fee_minor when fee_debit then -fee_minor else 0 end) as fees,
+	sum(case 'owner' when credit then amount_minor - fee_minor when debit then fee_minor - amount_minor else 0 end) as owed,
+	sum(case 'till' when debit then amount_minor when credit then -amount_minor else 0 end) as cash,
+	sum(case 'sellers' when fee_credit then fee_minor when fee_debit then -fee_minor else 0 end) as commission`;
+
+const KINDS = { payment: sql`('payment', 'correction')`, refund: sql`('refund')` };
+
+function selectBooked({ accountId, currency, from, until, router, offer, method, kind, hours }: Sold) {
+	const parts = hours?.map((hour) => sql`at >= ${hour.from} and at < ${hour.until}`);
+	return sql`from book_entries
+		where owner_account_id = ${accountId} and at >= ${from} and at < ${until} and currency = ${currency}
+			and kind not in ('payout', 'payout_failed', 'payout_late')
+			${router == null ? sql`` : sql`and router_id = ${router}`}
+			${offer == null ? sql`` : sql`and coalesce(offer_name, '') = ${offer}`}
+			${method == null ? sql`` : sql`and payment_method = ${method}`}
+			${kind ? sql`and kind in ${KINDS[kind]}` : sql``}
+			${parts ? sql`and (${parts.length === 0 ? sql`1 = 0` : sql.join(parts, sql` or `)})` : sql``}`;
 }
 
-const FEE = sql`(payments.amount_minor * payments.commission_basis_points + 5000) / 10000`;
+/** Sums entries by columns. One statement, so that the figures are consistent. */
+const selectSumsBy = (sold: Sold, keys: Readonly<Record<string, RawBuilder<unknown>>>) => sql`
+	select ${sql.join(Object.entries(keys).map(([name, key]) => sql`${key} as ${sql.ref(name)}`))}, ${SUMS}
+	${selectBooked(sold)} group by ${sql.join(Object.keys(keys).map((_, index) => sql.lit(index + 1)))}`;
 
-const selectEntries = (sold: Sold): RawBuilder<Booked> =>
-	selectBooked<Booked>(
-		sold,
-		sql`select paid_at as at, 1 as sessions, payments.amount_minor as gross, ${FEE} as fees, 0 as refunds,
-			${FACTS} ${selectWithin(PAID, sold)}`,
-		sql`select refunded_at as at, 0 as sessions, 0 as gross, -${FEE} as fees, payments.amount_minor as refunds,
-			${FACTS} ${selectWithin(REFUNDED, sold)}`
+/** Sums the payments of all routers that bought time, in minor units. */
+export async function findTakings(queries: Reads, currency: string, { from, until }: TimeRange) {
+	// The condition of the index.
+	const { rows } = await sql<{
+		sum: number | null;
+	}>`select ${selectPaymentSum(AMOUNT)} as sum from book_entries
+		where kind in ('payment', 'correction') and at >= ${from} and at < ${until} and currency = ${currency}`.execute(
+		queries
 	);
+	return rows[0]?.sum ?? 0;
+}
 
-const FACTS = sql`payments.id as payment_id, payments.payment_method as payment_method, payments.phone as phone,
-	payments.provider_reference as transaction_id, sessions.id as session_id, sessions.duration as duration, sessions.offer_name as offer_name,
-	routers.id as router_id, routers.name as router_name`;
-
-/**
- * Sums entries by their keys. Payments and refunds are summed apart first: both databases then sort or hash fewer and
- * shorter rows.
- * @param keys the columns of the result by name, each from the time of the entry
- */
-async function findSumsBy<Row>(
-	queries: Reads,
-	sold: Sold,
-	keys: Readonly<Record<string, (at: Time) => RawBuilder<unknown>>>,
-	order: RawBuilder<unknown>
-): Promise<(Row & Sums)[]> {
-	const names = Object.keys(keys);
-	const grouped = sql`group by ${sql.join(names.map((_, index) => sql.lit(index + 1)))}`;
-	const keysAt = (at: Time) =>
-		sql.join(Object.entries(keys).map(([name, key]) => sql`${key(at)} as ${sql.ref(name)}`));
-	const sums = selectBooked(
-		sold,
-		sql`select ${keysAt(PAID)}, count(*) as sessions, sum(payments.amount_minor) as gross, sum(${FEE}) as fees,
-			0 as refunds ${selectWithin(PAID, sold)} ${grouped}`,
-		sql`select ${keysAt(REFUNDED)}, 0 as sessions, 0 as gross, -sum(${FEE}) as fees,
-			sum(payments.amount_minor) as refunds ${selectWithin(REFUNDED, sold)} ${grouped}`
+/** Sums entries per quarter of an hour, ascending. */
+export async function findSumsByQuarterHour(queries: Reads, sold: Sold) {
+	const at = sql`at - at % ${sql.lit(QUARTER_HOUR_MS)}`;
+	const { rows } = await sql<Sums & { at: number }>`${selectSumsBy(sold, { at })} order by 1`.execute(
+		queries
 	);
-	const { rows } = await sql<Row & Sums>`
-		select ${sql.join(names.map((name) => sql.ref(name)))}, sum(sessions) as sessions, sum(gross) as gross,
-			sum(fees) as fees, sum(refunds) as refunds
-		from (${sums}) as sums ${grouped} ${order}`.execute(queries);
 	return rows;
 }
 
-/** SQLite begins with the first table of a cross join: the payments of the span, by the index of their time. */
-const selectSold = ({ accountId, currency, router, offer, method }: Sold) => sql`
-	from payments cross join sessions cross join routers
-	where sessions.id = payments.session_id and routers.id = sessions.router_id
-		and routers.owner_account_id = ${accountId} and payments.currency = ${currency} and payments.applied = 1
-		${router == null ? sql`` : sql`and routers.id = ${router}`}
-		${offer == null ? sql`` : sql`and coalesce(sessions.offer_name, '') = ${offer}`}
-		${method == null ? sql`` : sql`and payments.payment_method = ${method}`}`;
-
-function selectWithin(at: Time, sold: Sold) {
-	const { from, until, hours } = sold;
-	const span = sql`${selectSold(sold)} and ${at} >= ${from} and ${at} < ${until}`;
-	if (!hours) return span;
-	const parts = hours.map((hour) => sql`${at} >= ${hour.from} and ${at} < ${hour.until}`);
-	return sql`${span} and (${parts.length === 0 ? sql`1 = 0` : sql.join(parts, sql` or `)})`;
+interface PartOfSales extends Sums, Pick<Line, 'offer_name' | 'payment_method'> {
+	/** Index of the part of the span. */
+	part: number;
 }
 
-/** A payment (`sessions` 1) or a refund (`sessions` 0). */
-interface Booked extends Sums {
+/** Sums entries per part of the span, name of an offer and payment method. */
+export async function findSumsByPart(queries: Reads, sold: Sold, ends: readonly number[]) {
+	const whens = ends.map((end, index) => sql`when at < ${end} then ${sql.lit(index)}`);
+	const keys = {
+		part: sql`case ${sql.join(whens, sql` `)} end`,
+		offer_name: sql.ref('offer_name'),
+		payment_method: sql.ref('payment_method')
+	};
+	const { rows } = await sql<PartOfSales>`${selectSumsBy(sold, keys)} order by 1, 2, 3`.execute(queries);
+	return rows;
+}
+
+/** null: of several routers. */
+type SumsOfRouter = Sums & { router_id: number | null; router_name: string | null };
+
+/** Sums entries per router, the largest net first, those without income last. Without a limit: all that sold something. */
+export async function findSumsByRouter(queries: Reads, sold: Sold, limit: number | null = null) {
+	const most = limit === null ? sql`` : sql`limit ${limit}`;
+	const { rows } = await sql<SumsOfRouter>`
+		select sums.*, routers.name as router_name
+		from (${selectSumsBy(sold, { router_id: sql.ref('router_id') })}) as sums
+		left join routers on routers.id = sums.router_id
+		order by (sessions = 0 and gross = 0 and refunds = 0 and fees = 0), gross - fees - refunds desc, router_id ${most}`.execute(
+		queries
+	);
+	return rows;
+}
+
+/** A payment that bought time, or its refund. */
+interface Line {
+	kind: 'payment' | 'refund';
 	at: number;
+	amount_minor: number;
+	fee_minor: number;
 	payment_id: number;
 	payment_method: string;
 	phone: string;
@@ -325,71 +355,43 @@ interface Booked extends Sums {
 	transaction_id: string | null;
 	/** null: time at the hourly price. */
 	offer_name: string | null;
-	router_id: number;
 	router_name: string;
 }
 
-/** Sums the payments of all routers that bought time, in minor units. */
-export async function findTakings(queries: Reads, currency: string, { from, until }: TimeRange) {
-	const { sum } = await queries
-		.selectFrom('payments')
-		.select(({ fn }) => fn.sum<number | null>('amount_minor').as('sum'))
-		.where('applied', '=', sql.lit(1))
-		.where('paid_at', '>=', from)
-		.where('paid_at', '<', until)
-		.where('currency', '=', currency)
-		.executeTakeFirstOrThrow();
-	return sum ?? 0;
-}
+/** Position of a line: time, payment, and 1 for the payment or 0 for its refund. */
+export type LinePosition = readonly [at: number, paymentId: number, isPayment: number];
 
-/** Sums entries per quarter of an hour, ascending. One statement, so that the figures are consistent. */
-export function findSumsByQuarterHour(queries: Reads, sold: Sold) {
-	const quarter = sql.lit(QUARTER_HOUR_MS);
-	return findSumsBy<{ at: number }>(
-		queries,
-		sold,
-		{ at: (at) => sql`${at} - ${at} % ${quarter}` },
-		sql`order by 1`
-	);
-}
+const findPosition = ({ at, payment_id, kind }: Line): LinePosition => [
+	at,
+	payment_id,
+	kind === 'payment' ? 1 : 0
+];
 
-interface PartOfSales extends Pick<Booked, 'offer_name' | 'payment_method'> {
-	/** Index of the part of the span. */
-	part: number;
-}
-
-/** Sums entries per part of the span, name of an offer and payment method. One statement keeps the figures consistent. */
-export function findSumsByPart(queries: Reads, sold: Sold, ends: readonly number[]) {
-	const whens = (at: Time) => ends.map((end, index) => sql`when ${at} < ${end} then ${sql.lit(index)}`);
-	const keys = {
-		part: (at: Time) => sql`case ${sql.join(whens(at), sql` `)} end`,
-		offer_name: () => sql`sessions.offer_name`,
-		payment_method: () => sql`payments.payment_method`
-	};
-	return findSumsBy<PartOfSales>(queries, sold, keys, sql`order by 1, 2, 3`);
-}
-
-/** Sums entries per router, the largest net first. Without a limit: all that sold something. */
-export function findSumsByRouter(queries: Reads, sold: Sold, limit: number | null = null) {
-	const keys = { router_id: () => sql`routers.id`, router_name: () => sql`routers.name` };
-	const most = limit === null ? sql`` : sql`limit ${limit}`;
-	const order = sql`order by sum(gross - fees - refunds) desc, router_id ${most}`;
-	return findSumsBy<Pick<Booked, 'router_id' | 'router_name'>>(queries, sold, keys, order);
-}
-
-/** Position of an entry: time, payment, and 1 for the payment or 0 for its refund. */
-export type LinePosition = readonly [at: number, paymentId: number, sessions: number];
-
+/** Lists payments and refunds, without sales that were taken back. */
 export async function findLines(
 	queries: Reads,
 	sold: Sold,
 	page: { after: LinePosition | null; limit: number }
-): Promise<Booked[]> {
-	const [at, paymentId, sessions] = page.after ?? [];
+): Promise<Line[]> {
+	const isPayment = sql`case kind when 'payment' then 1 else 0 end`;
 	const after =
-		page.after === null ? sql`` : sql`where (at, payment_id, sessions) < (${at}, ${paymentId}, ${sessions})`;
-	const { rows } = await sql<Booked>`
-		select * from (${selectEntries(sold)}) as booked ${after}
-		order by at desc, payment_id desc, sessions desc limit ${page.limit}`.execute(queries);
+		page.after === null
+			? sql``
+			: sql`and at <= ${page.after[0]} and (at, source_id, ${isPayment}) < (${sql.join([...page.after])})`;
+	const { rows } = await sql<Line>`
+		select entry.kind, entry.at, entry.amount_minor, entry.fee_minor,
+			payments.id as payment_id, payments.payment_method, payments.phone,
+			payments.provider_reference as transaction_id, sessions.id as session_id, sessions.duration,
+			entry.offer_name, routers.name as router_name
+		from (select * ${selectBooked(sold)} and kind in ('payment', 'refund') ${after}
+			and not exists (select 1 from book_entries as taken
+				where taken.source_id = book_entries.source_id and taken.kind = 'correction')
+			order by at desc, source_id desc, ${isPayment} desc limit ${page.limit}) as entry
+		join payments on payments.id = entry.source_id
+		join sessions on sessions.id = payments.session_id
+		join routers on routers.id = entry.router_id
+		order by entry.at desc, entry.source_id desc, ${sql`case entry.kind when 'payment' then 1 else 0 end`} desc`.execute(
+		queries
+	);
 	return rows;
 }

@@ -1,21 +1,25 @@
-import { sql } from 'kysely';
+import { lockName, type Held } from '../db/locks.ts';
+import { type Insertable, sql } from 'kysely';
 import { EXTRA_TIME_AFTER_END_MS, type ExtraTime, MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/help.ts';
 import { dataLeft } from '#lib/domain/offers.ts';
 import { DAY_MS, durationSeconds } from '#lib/domain/time.ts';
 import { accountActor } from '../audit.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { exists } from '../db/queries.ts';
+import type { Schema } from '../db/schema.ts';
 import { type PassRow, findPassOrThrow, isPassOpen, reopenPass, setPassTime } from '../passes.ts';
-import { findRouterOrThrow, lacksNetworkPassword } from '../routers/routers.ts';
+import { findRouterOrThrow, keepRouter, lacksNetworkPassword } from '../routers/routers.ts';
 import {
 	SESSION_END_JOB,
+	type HeldSession,
 	type SessionRow,
 	type SessionServices,
 	type SessionsContext,
 	changeSession,
 	findActiveSessions,
-	refreshSessionAtOwner,
-	findSessionsOfPass
+	lockSessionAtOwner,
+	findHeldPass,
+	findHeldSessions
 } from './sessions.ts';
 
 interface ExtraTimeOrder {
@@ -41,83 +45,115 @@ export async function giveExtraTime(
 	id: number,
 	{ personId, note, duration, form: token }: ExtraTimeOrder
 ): Promise<'given' | 'limit' | 'not_possible'> {
-	const { database, clock, jobs, provisioning, audit } = context;
+	const { database, clock } = context;
 	const form = `${token}:${id}:${duration}`;
 	const seconds = durationSeconds(duration);
 	return database.transact(async (trx) => {
-		const row = await refreshSessionAtOwner(context, trx, accountId, id);
+		const row = await lockSessionAtOwner(context, trx, accountId, id);
 		if (await exists(trx.selectFrom('extra_time').select('id').where('form', '=', form))) return 'given';
 		const running = await findRunningTime(trx, row);
-		const time = running ?? (await findEndedTime(context, trx, row));
+		const since = clock.now() - EXTRA_TIME_AFTER_END_MS;
+		const time = running ?? (await findEndedTime(context, trx, row, since));
 		if (!time) return 'not_possible';
-		const { session, pass } = time;
-		const now = clock.now();
-		const byPerson = selectExtraSeconds(trx).where('account_id', '=', personId);
-		const given = await byPerson.where('created_at', '>', now - DAY_MS).executeTakeFirstOrThrow();
+		await lockName(trx, `extra time of ${personId}`);
+		const byPerson = selectExtraSeconds(trx)
+			.where('account_id', '=', personId)
+			.where('outage_id', 'is', null);
+		const given = await byPerson.where('created_at', '>', clock.now() - DAY_MS).executeTakeFirstOrThrow();
 		if (given.sum + seconds > MAX_EXTRA_MINUTES_PER_DAY * 60) return 'limit';
-		const endsAt = time.endsAt + seconds * 1000;
-		// Not before its end, by which the page knows this time, also if the clock was set back.
-		const givenAt = running ? now : Math.max(now, session.ended_at ?? now);
-		const extra = { session_id: session.id, account_id: personId, form, seconds, created_at: givenAt };
-		await trx.insertInto('extra_time').values(extra).execute();
-		await jobs.schedule(trx, SESSION_END_JOB, session.id, endsAt);
-		if (running) {
-			await changeSession(trx, { id: session.id, status: 'active' }, { expires_at: endsAt, updated_at: now });
-		}
-		if (isPassOpen(pass, now))
-			await setPassTime(context, trx, pass.id, { startsAt: pass.starts_at ?? now, endsAt });
-		else {
-			await reopenPass(context, trx, pass, endsAt);
-			await provisioning.requestGrants(trx, pass);
-		}
-		await provisioning.scheduleGatewayCalls(trx, pass.id);
-		await audit.record(trx, {
-			actor: accountActor(personId),
-			action: 'session.extra_time',
-			paymentId: session.payment_id,
-			reason: note,
-			before: { session: session.id, expires_at: time.endsAt },
-			after: { router_id: session.router_id, session: session.id, expires_at: endsAt, seconds }
-		});
+		const extra = { account_id: personId, form, seconds };
+		await addFreeTime(context, trx, time, { ...extra, actor: accountActor(personId), reason: note });
 		return 'given';
 	});
 }
 
-interface ExtendableTime {
-	/** The last session of the pass. */
-	session: SessionRow;
-	pass: PassRow;
-	/** Extra time follows this (ms since the epoch). */
+export interface ExtendableTime {
+	/** Gets the time: active, or the last one of a pass that is over. */
+	session: HeldSession;
+	/** Active sessions that follow it. */
+	later: readonly HeldSession[];
+	pass: Held<PassRow>;
+	/** Extra time follows this end of the pass (ms since the epoch). */
 	endsAt: number;
 }
 
-async function findRunningTime(
+type Given = Pick<Insertable<Schema['extra_time']>, 'account_id' | 'form' | 'seconds' | 'outage_id'>;
+
+/** Adds time to a session and moves those that follow it. Gateways learn the new end from the next comparison. */
+export async function addFreeTime(
+	context: SessionServices,
 	trx: Tx,
-	{ status, pass_id: passId }: SessionRow
-): Promise<ExtendableTime | null> {
-	const session = passId === null ? undefined : (await findActiveSessions(trx, passId)).at(-1);
-	if (status !== 'active' || session?.pass_id == null || session.expires_at === null) return null;
-	return { session, pass: await findPassOrThrow(trx, session.pass_id), endsAt: session.expires_at };
+	{ session, later, pass, endsAt: before }: ExtendableTime,
+	{ actor, reason, ...given }: Given & { actor: string; reason: string }
+): Promise<void> {
+	const { clock, jobs, provisioning, audit } = context;
+	const now = clock.now();
+	const { seconds } = given;
+	const ms = seconds * 1000;
+	const isActive = session.status === 'active';
+	const endsAt = before + ms;
+	// Not before its end, by which the page knows this time, also if the clock was set back.
+	const created_at = isActive ? now : Math.max(now, session.ended_at ?? now);
+	await trx
+		.insertInto('extra_time')
+		.values({ ...given, session_id: session.id, created_at })
+		.execute();
+	for (const one of isActive ? [session, ...later] : []) {
+		const expires_at = (one.expires_at ?? before) + ms;
+		const starts_at = one === session ? one.starts_at : (one.starts_at ?? before) + ms;
+		await changeSession(trx, one, { status: 'active' }, { starts_at, expires_at, updated_at: now });
+		await jobs.schedule(trx, SESSION_END_JOB, one.id, expires_at);
+	}
+	if (!isActive) await jobs.schedule(trx, SESSION_END_JOB, session.id, endsAt);
+	if (isPassOpen(pass, now))
+		await setPassTime(context, trx, pass, { startsAt: pass.starts_at ?? now, endsAt });
+	else {
+		const router = await keepRouter(trx, pass.router_id);
+		await reopenPass(context, trx, router, pass, endsAt);
+		await provisioning.requestAdmissions(trx, router, pass);
+	}
+	await provisioning.scheduleComparisons(trx, pass.id);
+	await audit.record(trx, {
+		actor,
+		action: 'session.extra_time',
+		paymentId: session.payment_id,
+		reason,
+		before: { session: session.id, expires_at: before },
+		after: { router_id: session.router_id, session: session.id, expires_at: endsAt, seconds }
+	});
 }
 
-async function findEndedTime(
+async function findRunningTime(trx: Tx, row: HeldSession): Promise<ExtendableTime | null> {
+	const held = findHeldPass(row);
+	const session = held ? (await findHeldSessions(trx, held, 'active')).at(-1) : undefined;
+	if (!held || row.status !== 'active' || !session || session.expires_at === null) return null;
+	return { session, later: [], pass: await findPassOrThrow(trx, held), endsAt: session.expires_at };
+}
+
+/**
+ * Returns time that has ended and can go on; null without any.
+ * @param since the earliest end (ms since the epoch)
+ */
+export async function findEndedTime(
 	{ clock }: SessionServices,
 	trx: Tx,
-	{ status, pass_id: passId, router_id: routerId }: SessionRow
+	row: HeldSession,
+	since: number
 ): Promise<ExtendableTime | null> {
-	const session = passId === null ? undefined : (await findSessionsOfPass(trx, passId, 'expired')).at(-1);
-	if (status !== 'expired' || passId === null || session?.ended_at == null) return null;
-	const [pass, router] = [await findPassOrThrow(trx, passId), await findRouterOrThrow(trx, routerId)];
+	const held = findHeldPass(row);
+	const session = held ? (await findHeldSessions(trx, held, 'expired')).at(-1) : undefined;
+	if (!held || row.status !== 'expired' || session?.ended_at == null) return null;
+	const [pass, router] = [await findPassOrThrow(trx, held), await findRouterOrThrow(trx, row.router_id)];
 	const now = clock.now();
 	const mayGoOn =
-		now <= session.ended_at + EXTRA_TIME_AFTER_END_MS &&
+		Math.max(session.ended_at, pass.ends_at ?? 0) >= since &&
 		router.disabled_at === null &&
 		!lacksNetworkPassword(router, pass.access_kind) &&
 		dataLeft(pass) !== 0 &&
 		pass.activating_until === null &&
-		(await findActiveSessions(trx, passId)).length === 0 &&
+		(await findActiveSessions(trx, held.id)).length === 0 &&
 		(await isStillPaid(trx, session));
-	return mayGoOn ? { session, pass, endsAt: Math.max(now, pass.ends_at ?? now) } : null;
+	return mayGoOn ? { session, later: [], pass, endsAt: Math.max(now, pass.ends_at ?? now) } : null;
 }
 
 /** Whether the payment that bought a session was not refunded. */

@@ -144,14 +144,29 @@ export const describeMessage = (
  * @returns whether it was kept
  */
 export async function keepMessage(context: BillingJob, payment: Payment, message: Message, onlyNews = false) {
-	const { db, unfenced } = context.database;
-	const last = onlyNews ? await first(selectNewestOfKind(db, payment.id, message.kind)) : null;
-	if (last?.outcome === message.outcome) return false;
-	await unfenced.unsynced
+	const { unsynced } = context.database.unfenced;
+	const values = describeMessage(context, payment, message);
+	if (!onlyNews) {
+		await unsynced.insertInto('operator_messages').values(values).execute();
+		return true;
+	}
+	const { payment_id, kind, outcome, raw, received_at } = values;
+	const last = selectNewestOfKind(unsynced, payment_id, kind).limit(1);
+	const news = unsynced
+		.selectNoFrom(({ val }) => [
+			val(payment_id).as('payment_id'),
+			val(kind).as('kind'),
+			val(outcome).as('outcome'),
+			val(raw).as('raw'),
+			val(received_at).as('received_at')
+		])
+		.where(sql<string>`coalesce(${last}, '')`, '<>', outcome);
+	const kept = await unsynced
 		.insertInto('operator_messages')
-		.values(describeMessage(context, payment, message))
-		.execute();
-	return true;
+		.columns(['payment_id', 'kind', 'outcome', 'raw', 'received_at'])
+		.expression(news)
+		.executeTakeFirst();
+	return (kept.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
 /** Returns what the operator answered, or why it did not. */

@@ -1,9 +1,10 @@
+import { lockById, lockName } from '../db/locks.ts';
 import { type SqlBool, type UpdateObject, sql } from 'kysely';
 import { EventEmitter, once } from 'node:events';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import { type PaymentBody, type PaymentStartBody, failureCode } from '../contract/payment.ts';
-import { LIMIT_CONCURRENCY, type Queries, type Reads, type Tx, afterCommit } from '../db/database.ts';
+import { type Database, type Queries, type Reads, type Tx, afterCommit } from '../db/database.ts';
 import {
 	type NewestFirst,
 	findById,
@@ -29,19 +30,19 @@ import {
 	checkPrompts,
 	withSource
 } from './prompt-limits.ts';
-import { parsePayerNumber } from './session-orders.ts';
+import { parsePayerNumber } from './order-session.ts';
 import {
 	type RememberBody,
 	type SessionRow,
 	type SessionsContext,
 	changeSession,
-	refreshOwnSession,
+	lockOwnSession,
 	findSessionOrThrow
 } from './sessions.ts';
 
 /**
- * Mobile-money payments. A payment is committed first, then sent from the outbox. reconcile.ts reads its status until it
- * is final, settlement.ts applies it, and refunds.ts sends money back.
+ * Mobile-money payments. A payment is committed first, then sent from the outbox (submission.ts). reconcile.ts reads its
+ * status until it is final, settlement.ts applies it, and refunds.ts sends money back.
  */
 
 export type PaymentRow = Row<'payments'>;
@@ -53,10 +54,8 @@ export interface BillingContext extends SessionsContext {
 	promptQueues: PromptQueues;
 }
 
-/** For what runs in a transaction of its caller. */
 export type BillingServices = Omit<BillingContext, 'database'>;
 
-/** For handlers of jobs. */
 export type BillingJob = Fenced<BillingContext>;
 
 export const SUBMIT_JOB = 'payment.submit';
@@ -91,7 +90,7 @@ export async function requestPayment(
 				const body = describePayment(await checkAndInsert(context, trx, caller, order, source));
 				await remember?.(trx, body);
 				return body;
-			}, LIMIT_CONCURRENCY)
+			})
 		)
 	);
 }
@@ -104,7 +103,7 @@ async function checkAndInsert(
 	source: PromptSource
 ) {
 	const { clock, config, jobs, operators } = context;
-	const session = await refreshOwnSession(context, trx, caller, order.session_id);
+	const session = await lockOwnSession(context, trx, caller, order.session_id);
 	const { amount_minor: amountMinor, currency, payment_method: method } = session;
 	await checkPayable(context, trx, session, toMinor(order.amount, currency));
 	await checkOnline(context, trx, session);
@@ -131,12 +130,15 @@ async function checkAndInsert(
 	});
 	await changeSession(
 		trx,
-		{ id: session.id, status: 'pending_payment' },
+		session,
+		{ status: 'pending_payment' },
 		{ payment_id: payment.id, updated_at: now }
 	);
-	await jobs.schedule(trx, SUBMIT_JOB, payment.id, now);
 	const firstRead = now + operator.capabilities.minStatusDelaySeconds * 1000;
-	await jobs.schedule(trx, RECONCILE_JOB, payment.id, firstRead);
+	await jobs.scheduleAll(trx, [
+		{ kind: SUBMIT_JOB, subjectId: payment.id, runAt: now },
+		{ kind: RECONCILE_JOB, subjectId: payment.id, runAt: firstRead }
+	]);
 	return payment;
 }
 
@@ -196,7 +198,7 @@ async function checkOnline(
 
 /** Waiting requests at a time; further ones get their response at once, and the client polls. */
 const MAX_WAITING = 1_000;
-/** Poll interval on PostgreSQL, where other processes may change the payment. */
+/** How often `Changes` reads on PostgreSQL, where other processes may change a payment. */
 const READ_SHARED_MS = 250;
 const READ_MS = 2_000;
 
@@ -215,15 +217,14 @@ export async function readPayment(
 	id: number,
 	wait?: { seconds: number; signal: AbortSignal }
 ): Promise<PaymentBody> {
-	const { database, changes } = context;
+	const { changes } = context;
 	let row = await findVisiblePayment(context, caller, id);
 	if (!wait || changes.waiting >= MAX_WAITING) return describePayment(row);
 	const until = performance.now() + wait.seconds * 1000;
-	const interval = database.kind === 'postgres' ? READ_SHARED_MS : READ_MS;
 	while (row.status === 'pending' && !wait.signal.aborted && !changes.stopped) {
 		const left = until - performance.now();
 		if (left <= 0) break;
-		await changes.next(id, Math.min(left, interval), wait.signal);
+		await changes.next(id, left, wait.signal);
 		row = await findVisiblePayment(context, caller, id);
 	}
 	return describePayment(row);
@@ -288,14 +289,18 @@ export function describePayment(row: PaymentRow): PaymentBody {
 	};
 }
 
-/** Records an event, and after the commit wakes the requests that wait for the payment. */
+/**
+ * Records an event, and after the commit wakes the requests that wait for the payment.
+ * @param known its session, if it was read
+ */
 export async function recordPaymentEvent(
 	context: BillingServices,
 	trx: Tx,
 	type: EventType,
-	row: PaymentRow
+	row: PaymentRow,
+	known?: SessionRow
 ): Promise<void> {
-	const session = await findSessionOrThrow(trx, row.session_id);
+	const session = known ?? (await findSessionOrThrow(trx, row.session_id));
 	const { id, session_id, ...rest } = describePayment(row);
 	await context.events.record(trx, {
 		type,
@@ -308,31 +313,51 @@ export async function recordPaymentEvent(
 	afterCommit(trx, () => context.changes.announce(row.id));
 }
 
-/** Wakes requests that wait for a payment. Other processes announce nothing here, so waiters also poll. */
+/** Wakes requests that wait for a payment: at once if this process changes it, else at the next read of all of them. */
 export type Changes = ReturnType<typeof createChanges>;
 
 const formatEventName = (paymentId: number) => `payment ${paymentId}`;
 
-export function createChanges() {
+export function createChanges({ kind, db }: Pick<Database, 'kind' | 'db'>) {
 	const emitter = new EventEmitter().setMaxListeners(0);
-	let waiting = 0;
+	const waiting = new Set<{ paymentId: number }>();
 	let stopped = false;
+	/** Call it after the commit. */
+	const announce = (paymentId: number) => void emitter.emit(formatEventName(paymentId));
+
+	let isReading = false;
+
+	async function readWaiting(): Promise<void> {
+		if (waiting.size === 0) return;
+		const ids = [...new Set([...waiting].map(({ paymentId }) => paymentId))];
+		// Few lengths, because each is a statement with a name of its own (db/named-statements.ts).
+		const size = 2 ** Math.ceil(Math.log2(ids.length));
+		const asked = Array.from({ length: size }, (_, index) => ids[index] ?? (ids[0] as number));
+		const decided = db.selectFrom('payments').select('id').where('id', 'in', asked);
+		for (const { id } of await decided.where('status', '<>', 'pending').execute()) announce(id);
+	}
+	// After an error, the next read finds the same.
+	async function read(): Promise<void> {
+		if (isReading) return;
+		isReading = true;
+		await readWaiting().catch(() => {});
+		isReading = false;
+	}
+	const timer = setInterval(() => void read(), kind === 'postgres' ? READ_SHARED_MS : READ_MS).unref();
 
 	return {
-		/** Call it after the commit. */
-		announce(paymentId: number): void {
-			emitter.emit(formatEventName(paymentId));
-		},
-		/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts. */
+		announce,
+		/** Resolves once the payment is no longer pending, after `timeoutMs`, or when `signal` aborts. */
 		async next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
 			if (stopped) return;
 			const ended = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
-			waiting += 1;
+			const entry = { paymentId };
+			waiting.add(entry);
 			await waitOutside(once(emitter, formatEventName(paymentId), { signal: ended })).catch(() => {});
-			waiting -= 1;
+			waiting.delete(entry);
 		},
 		get waiting() {
-			return waiting;
+			return waiting.size;
 		},
 		/** True once the process stops: nothing may wait. */
 		get stopped() {
@@ -341,6 +366,7 @@ export function createChanges() {
 		/** Releases all waiters, also future ones. */
 		stop(): void {
 			stopped = true;
+			clearInterval(timer);
 			// `once` also listens for errors, which nothing emits here.
 			for (const name of emitter.eventNames()) if (name !== 'error') emitter.emit(name);
 		}
@@ -417,10 +443,26 @@ export const changePayment = (
 		.returningAll()
 		.executeTakeFirst();
 
+/** The same in a transaction of its own. */
+export const writePayment = (
+	{ database }: BillingJob,
+	from: Parameters<typeof changePayment>[1],
+	to: Parameters<typeof changePayment>[2]
+): Promise<PaymentRow | undefined> => database.transact((trx) => changePayment(trx, from, to));
+
 type Known = Pick<PaymentRow, 'id' | 'operator'>;
 
 const selectOthers = (queries: Reads, { id, operator }: Known) =>
 	selectOfOperator(queries, operator).where('id', '<>', id).limit(1);
+
+/** Holds a payment. Who also needs its session holds that first. */
+export const lockPayment = (trx: Tx, id: number) => lockById(trx, 'payments', id);
+
+/** Holds an operator's transaction, and returns as `findPaidBefore`: of two payments that it pays, one sees the other. */
+export async function lockTransaction(trx: Tx, payment: Known, transaction: string) {
+	await lockName(trx, `transaction ${payment.operator} ${transaction}`);
+	return findPaidBefore(trx, payment, transaction);
+}
 
 /** Returns another payment of the same operator that a transaction has already paid. */
 export const findPaidBefore = (queries: Reads, payment: Known, transaction: string) =>

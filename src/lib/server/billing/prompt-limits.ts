@@ -1,3 +1,4 @@
+import { lockName } from '../db/locks.ts';
 import { type ExpressionBuilder, sql } from 'kysely';
 import { networksOfIp } from '#lib/domain/address.ts';
 import { DAY_MS } from '#lib/domain/time.ts';
@@ -76,7 +77,7 @@ export async function withSource<T>(
 	order: (source: PromptSource) => Promise<T>
 ): Promise<T> {
 	const { promptQueues: queues } = context;
-	const source = describeSource(context, buyer);
+	const source = computeSource(context, buyer);
 	const { columns, queue, limits } = source;
 	const own = limits[0].scope;
 	const next = async () => order({ columns, own, refusal: await findSourceRefusal(context, source) });
@@ -107,7 +108,7 @@ interface Source {
 
 const API_COLUMNS = { network: null, network_56: null, network_48: null, device: null };
 
-function describeSource({ secrets }: Base, buyer: PromptBuyer): Source {
+function computeSource({ secrets }: Base, buyer: PromptBuyer): Source {
 	if ('accountId' in buyer) {
 		const { accountId } = buyer;
 		const scope = { network: null, account_id: accountId };
@@ -135,24 +136,31 @@ function describeSource({ secrets }: Base, buyer: PromptBuyer): Source {
 	};
 }
 
-/** @throws Refused with the time of the next try */
+/** Holds the number, so that each of its orders counts those before it. @throws Refused with the time of the next try */
 export async function checkPrompts(
 	{ clock, config }: Base,
 	trx: Tx,
 	phone: string,
 	{ own, refusal }: PromptSource
 ): Promise<void> {
+	await lockName(trx, `prompts ${phone}`);
 	const now = clock.now();
 	const most = config.maxPayerPrompts;
 	const since = now - WINDOW_MS;
-	const all = await findPromptTimes(trx, { phone }, since);
-	const ofSource = await findPromptTimes(trx, { phone, ...own }, since);
+	const all = await selectPrompts(trx, { phone }, since)
+		.select(['created_at', 'account_id', 'network'])
+		.orderBy('created_at')
+		.execute();
+	const ofSource = all.filter(
+		({ account_id, network }) =>
+			network === own.network && (own.account_id === undefined || account_id === own.account_id)
+	);
 	const isFlooded =
 		all.length >= most * ALL_SOURCES_FACTOR && !(await hasPaid(trx, { phone, ...own }, now - DAY_MS));
 	if (ofSource.length >= most || isFlooded) {
 		// The try succeeds once this prompt and the older ones have left the window.
 		const blocking = isFlooded ? all.at(-most * ALL_SOURCES_FACTOR) : ofSource.at(-most);
-		const retryAfter = computeSecondsUntil((blocking ?? now) + WINDOW_MS, now);
+		const retryAfter = computeSecondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now);
 		const detail = `This number got ${all.length} payment requests in the last 15 minutes. ${formatTryAgain(retryAfter)}`;
 		throw new Refused('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
 	}
@@ -250,15 +258,6 @@ const selectPrompts = (queries: Reads, scope: PromptScope, since: number) =>
 		.selectFrom('payments')
 		.where(({ and }) => and(scope))
 		.where('created_at', '>', since);
-
-/** Returns the times of prompts, from the oldest. */
-const findPromptTimes = async (queries: Reads, scope: PromptScope, since: number): Promise<number[]> => {
-	const rows = await selectPrompts(queries, scope, since)
-		.select('created_at')
-		.orderBy('created_at')
-		.execute();
-	return rows.map(({ created_at: at }) => at);
-};
 
 const hasPaid = (queries: Reads, scope: PromptScope, since: number): Promise<boolean> =>
 	exists(selectPrompts(queries, scope, since).select('id').where('paid_at', 'is not', null));

@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import { HOUR_MS, formatDuration } from '#lib/domain/time.ts';
+import { HOUR_MS } from '#lib/domain/time.ts';
 import { repairIfLost } from '../jobs.ts';
 import {
 	SUBMITTING_MAX_MS,
@@ -10,12 +9,11 @@ import {
 	keepAnswer,
 	redactMessage
 } from './operator-calls.ts';
-import { CROWDED_MS, busy, isCrowded, refused, unavailable } from './operators/client.ts';
+import { CROWDED_MS, isCrowded, unavailable } from './operators/client.ts';
 import {
 	type CallbackClaim,
 	type OperatorAdapter,
 	type StatusOutcome,
-	type SubmitOutcome,
 	failureCode
 } from './operators/operator.ts';
 import {
@@ -28,16 +26,15 @@ import {
 	findPayment,
 	findPaymentOrThrow,
 	findSentAs,
-	parseClaim
+	parseClaim,
+	writePayment
 } from './payments.ts';
 import { type ReviewReason, findSameReviews, hasAskedIfPaid, openReview } from './reviews.ts';
-import { findSessionOrThrow } from './sessions.ts';
 import { completeReceipt, settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 
 /**
  * Asks the operator for a payment's status until it is final; callbacks only bring the next read forward.
  * Reads continue after expiry or failure: a payer whose success comes late is owed time or money.
- * Below it sends payments: `submitPayment`.
  */
 
 /** Watches failed payments this long; those without a final answer for RECONCILE_HOURS. */
@@ -126,8 +123,8 @@ async function findAmount(context: BillingJob, payment: PaymentRow): Promise<num
 	};
 	const outcome = await adapter.readAmount(request);
 	if (outcome.kind !== 'succeeded') return clock.now() + AMOUNT_MS;
-	await context.database.write((trx) =>
-		completeReceipt(context, trx, payment, { operatorReference: null, ...outcome })
+	await context.database.transact((trx) =>
+		completeReceipt(context, trx, payment.id, { operatorReference: null, ...outcome })
 	);
 	return null;
 }
@@ -143,13 +140,7 @@ const mayStillBePaid = (payment: PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
 
 const writeReview = (context: BillingJob, { id, phone }: PaymentRow, reason: ReviewReason, message: string) =>
-	context.database.write((trx) => openReview(context, trx, id, reason, redactMessage(message, phone)));
-
-const writePayment = (
-	{ database }: BillingJob,
-	from: Parameters<typeof changePayment>[1],
-	to: Parameters<typeof changePayment>[2]
-): Promise<PaymentRow | undefined> => database.write((trx) => changePayment(trx, from, to));
+	context.database.transact((trx) => openReview(context, trx, id, reason, redactMessage(message, phone)));
 
 /** Opens a review if a callback said that the payment was paid, which no status read confirms. */
 async function reviewClaim(context: BillingJob, payment: PaymentRow, said: string): Promise<boolean> {
@@ -213,6 +204,16 @@ async function handleNotFound(
 	}
 }
 
+/** Returns a request that never arrived to the outbox, with the same reference. */
+async function resubmit(context: BillingJob, id: number): Promise<void> {
+	const { database, clock, jobs } = context;
+	await database.transact(async (trx) => {
+		const from = { id, submit_state: ['uncertain'] as const };
+		const back = await changePayment(trx, from, { submit_state: 'created', not_found_count: 0 });
+		if (back) await jobs.schedule(trx, SUBMIT_JOB, id, clock.now());
+	});
+}
+
 /** Returns when to read again; null after the last read. Stores an expiry that is due, and what a person must decide. */
 async function expireOrReadAgain(context: BillingJob, id: number, outcome: StatusOutcome, now: number) {
 	const payment = await expireWhenDue(context, id, now);
@@ -272,137 +273,3 @@ const computeDelay = (payment: PaymentRow, now: number): number =>
 		uncertain: payment.submit_state === 'uncertain',
 		hasFailed: payment.status === 'failed'
 	});
-
-/**
- * Sends a payment from the outbox to the operator, with its stored reference.
- *
- * Guarantees: a request is never sent while the operator may have it, nor after the buyer's waiting time. If
- * a process dies while sending, the row stays `submitting`, and a status read decides.
- */
-
-const RETRY_MS = 5_000;
-/** For the audit log. */
-const REFUSED = 'the request was refused, so nothing was paid';
-
-/** Handles SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
-export async function submitPayment(context: BillingJob, id: number): Promise<number | null> {
-	const { database, clock } = context;
-	const payment = await findPayment(database.db, id);
-	if (!payment || payment.status !== 'pending') return null;
-	if (payment.submit_state === 'submitting') return markUncertain(context, id);
-	if (payment.submit_state === 'refused') {
-		// The process died before it failed the payment.
-		await settleFailure(context, id, 'provider_unavailable', REFUSED);
-		return null;
-	}
-	if (payment.submit_state !== 'created') return null;
-	// The operator queued a request that it refused, and the payer has approved it.
-	if (claimsSuccess(payment)) return markUncertain(context, id);
-
-	const session = await findSessionOrThrow(database.db, payment.session_id);
-	const wanted = session.status === 'pending_payment';
-	if (!wanted || payment.expires_at <= clock.now()) {
-		// A prompt would surprise the payer now. An earlier request may still have arrived.
-		if (payment.submitted_at !== null) return markUncertain(context, id);
-		// Nothing was sent, so the payer was not charged.
-		const code = wanted ? 'provider_unavailable' : 'payer_rejected';
-		await settleFailure(
-			context,
-			id,
-			code,
-			'not sent: the session no longer waits for it, or its time to pay was over'
-		);
-		return null;
-	}
-
-	const now = clock.now();
-	const sending = await writePayment(
-		context,
-		{ id, submit_state: ['created'], status: ['pending'] },
-		{ submit_state: 'submitting', submitted_at: now }
-	);
-	// It was decided meanwhile, and nobody would ask for the result.
-	if (!sending) return now;
-
-	const outcome = await sendPayment(context, payment, session.duration);
-	await keepAnswer(context, payment, 'submit', outcome);
-	switch (outcome.kind) {
-		case 'accepted':
-			// M-Pesa names the request in this answer only, and no status read can ask for a request without its name.
-			await changePayment(
-				database.unfenced.db,
-				{ id, submit_state: ['submitting', 'uncertain'] },
-				{ submit_state: 'accepted', operator_reference: keepFirst(outcome.operatorReference) }
-			);
-			return null;
-		case 'refused':
-			return handleRefusal(context, payment, outcome);
-		case 'uncertain':
-			return markUncertain(context, id);
-	}
-}
-
-async function sendPayment(context: BillingJob, payment: PaymentRow, duration: string) {
-	const adapter = context.operators.find(payment.operator);
-	if (!adapter) return busy(`Operator ${payment.operator} is not configured.`);
-	const { currency: taken = payment.currency } = adapter;
-	if (payment.currency !== taken || !adapter.takesNumber(payment.phone)) {
-		// The settings have changed since the payment was started.
-		return refused('merchant_error', `Operator ${payment.operator} no longer takes this currency or number.`);
-	}
-	return adapter.submit({
-		reference: payment.reference,
-		amountMinor: payment.amount_minor,
-		currency: payment.currency,
-		payerPhone: payment.phone,
-		paymentMethod: payment.payment_method,
-		description: `Wi-Fi ${formatDuration(duration, 'en')}`,
-		callbackUrl: formatCallbackUrl(context, payment.operator, payment.reference),
-		expiresAt: payment.expires_at
-	});
-}
-
-/** The operator may have the request: a status read decides soon. */
-async function markUncertain({ clock, database, jobs }: BillingJob, id: number): Promise<null> {
-	const from = { id, submit_state: ['submitting', 'created'] as const };
-	await database.write(async (trx) => {
-		await changePayment(trx, from, { submit_state: 'uncertain' });
-		await jobs.schedule(trx, RECONCILE_JOB, id, clock.now() + RETRY_MS);
-	});
-	return null;
-}
-
-/** The operator queued nothing: the request is sent again later, or the payment fails. */
-async function handleRefusal(
-	context: BillingJob,
-	{ id, submitted_at, expires_at: expiresAt }: PaymentRow,
-	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
-): Promise<number | null> {
-	// An earlier request got no answer, and this refusal says nothing about it.
-	if (submitted_at !== null && !outcome.retryable) return markUncertain(context, id);
-	const back = { submit_state: 'created', submitted_at } as const;
-	const now = context.clock.now();
-	const to = outcome.retryable ? back : ({ submit_state: 'refused' } as const);
-	// After SUBMITTING_MAX_MS a status read decides.
-	if (!(await writePayment(context, { id, submit_state: ['submitting'] }, to))) return null;
-	if (outcome.retryable) {
-		const at = now + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
-		return Math.max(now, Math.min(at, expiresAt));
-	}
-	await settleFailure(context, id, failureCode(outcome.reason), REFUSED);
-	return null;
-}
-
-/** Returns a request that never arrived to the outbox, with the same reference. */
-async function resubmit(context: BillingJob, id: number): Promise<void> {
-	const { database, clock, jobs } = context;
-	await database.transact(async (trx) => {
-		const from = { id, submit_state: ['uncertain'] as const };
-		const back = await changePayment(trx, from, { submit_state: 'created', not_found_count: 0 });
-		if (back) await jobs.schedule(trx, SUBMIT_JOB, id, clock.now());
-	});
-}
-
-/** Keeps the request that settled it. */
-const keepFirst = (reference: string | null) =>
-	sql<string | null>`coalesce(operator_reference, ${reference})`;

@@ -28,22 +28,23 @@ import {
 	changePayment,
 	claimsSuccess,
 	findPaidBefore,
-	findPayment,
 	findPaymentOrThrow,
+	lockPayment,
 	recordPaymentEvent
 } from './payments.ts';
 import { type ReviewReason, closeRefundReviews, openReview } from './reviews.ts';
 import {
-	type SessionRow,
+	type HeldSession,
 	type SessionServices,
 	type UnappliedReason,
 	endExtraTime,
 	endRefunded,
 	findLaterSessions,
-	refreshSessionAtOwner,
+	lockSessionAtOwner,
 	findSessionOrThrow
 } from './sessions.ts';
 import type { Succeeded } from './settlement.ts';
+import { isOfVoucher, restoreVoucher } from './vouchers.ts';
 
 /** A refund works like a payment: its reference is stored first, and status reads resolve a lost answer. */
 
@@ -101,7 +102,7 @@ async function waitForOperator(context: BillingJob, payment: PaymentRow) {
 
 /** For a person, who must decide. */
 const askPerson = (context: BillingJob, { id }: PaymentRow, detail?: string) =>
-	context.database.write((trx) => openReview(context, trx, id, 'refund_no_final_answer', detail));
+	context.database.transact((trx) => openReview(context, trx, id, 'refund_no_final_answer', detail));
 
 function describeRequest(context: BillingServices, { refund, payment }: Subject): RefundRequest {
 	return {
@@ -247,7 +248,9 @@ const changeSubmit = (
 	to: Parameters<typeof changeRefund>[2],
 	state?: RefundRow['submit_state']
 ): Promise<boolean> =>
-	database.write((trx) => changeRefund(trx, { id, submit_state: state }, { ...to, updated_at: clock.now() }));
+	database.transact((trx) =>
+		changeRefund(trx, { id, submit_state: state }, { ...to, updated_at: clock.now() })
+	);
 
 async function finish(
 	context: BillingJob,
@@ -322,8 +325,8 @@ export async function startRefund(
 }
 
 /**
- * Refunds a payment whose session was cancelled because no gateway let the buyer in. Does nothing if its owner has
- * refunded it.
+ * Refunds a payment whose session was cancelled because no gateway let the buyer in; a voucher becomes valid again. Does
+ * nothing if its owner has refunded it.
  */
 export async function refundUnprovisioned(context: BillingServices, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
@@ -333,6 +336,7 @@ export async function refundUnprovisioned(context: BillingServices, trx: Tx, id:
 		if (reason === 'admin') return;
 		throw new Error(`Payment ${id} is not one that bought anything`);
 	}
+	if (isOfVoucher(payment)) return restoreVoucher(context, trx, payment);
 	const refund = await startRefund(context, trx, payment, 'provisioning_failed');
 	await context.audit.record(trx, {
 		actor: 'access',
@@ -359,8 +363,8 @@ export async function refundForOwner(
 ): Promise<'started' | 'time_added' | 'not_possible'> {
 	const { database, audit } = context;
 	return database.transact(async (trx) => {
-		const session = await refreshSessionAtOwner(context, trx, accountId, sessionId);
-		const payment = session.payment_id === null ? undefined : await findPayment(trx, session.payment_id);
+		const session = await lockSessionAtOwner(context, trx, accountId, sessionId);
+		const payment = session.payment_id === null ? undefined : await lockPayment(trx, session.payment_id);
 		if (!payment) return 'not_possible';
 		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';
 		if (payment.refund_reason === 'admin' && isStarted) return 'started';
@@ -401,8 +405,8 @@ export async function recordRefundForOwner(
 ): Promise<'recorded' | 'time_added' | 'not_possible'> {
 	const { audit, database } = context;
 	return database.transact(async (trx) => {
-		const session = await refreshSessionAtOwner(context, trx, accountId, sessionId);
-		const payment = await findPayment(trx, paymentId);
+		const session = await lockSessionAtOwner(context, trx, accountId, sessionId);
+		const payment = await lockPayment(trx, paymentId);
 		if (payment?.session_id !== sessionId) return 'not_possible';
 		const isRecorded = (await audit.ofPayment(trx, paymentId)).some(
 			({ action, actor }) => action === REFUND_BY_HAND && actor === author.by
@@ -419,14 +423,14 @@ export async function recordRefundForOwner(
 /** In the audit log. */
 const REFUND_BY_HAND = 'refund.by_hand';
 
-/** Whether the operator of a payment can return its money. */
+/** Whether a payment can be undone without a person: its operator can return the money, or its voucher becomes valid again. */
 export async function canOperatorRefund(
 	{ operators }: Pick<BillingContext, 'operators'>,
 	queries: Queries,
 	id: number
 ): Promise<boolean> {
-	const { operator } = await findPaymentOrThrow(queries, id);
-	return operators.find(operator)?.refund !== undefined;
+	const payment = await findPaymentOrThrow(queries, id);
+	return isOfVoucher(payment) || operators.find(payment.operator)?.refund !== undefined;
 }
 
 /** Whether a person may refund it: it bought time, its operator can return the money, and its number is still stored. */
@@ -457,7 +461,7 @@ export const isRefundedByHand = (
  * Ends the time of a session whose payment is refunded.
  * @returns why it must not end; null if it is over
  */
-export async function endForRefund(context: SessionServices, trx: Tx, session: SessionRow) {
+export async function endForRefund(context: SessionServices, trx: Tx, session: HeldSession) {
 	if (session.status === 'active') {
 		if ((await findLaterSessions(trx, session)).length > 0) return 'time_added';
 		await endRefunded(context, trx, session);

@@ -92,6 +92,16 @@ export const closeRefundReviews = (
 	resolution: Resolution
 ) => resolveReviews(context, trx, resolution).where(isOpenAboutRefund(paymentId)).execute();
 
+export const closeOpenReviews = (
+	context: Pick<Base, 'clock'>,
+	trx: Tx,
+	subject: string,
+	resolution: Resolution
+) =>
+	resolveReviews(context, trx, resolution)
+		.where(({ and }) => and({ subject, resolved_at: null }))
+		.execute();
+
 export const findReview = ({ database }: Pick<Base, 'database'>, id: number) =>
 	findById(database.db, 'reviews', id);
 

@@ -17,7 +17,7 @@ import {
 	type SessionsContext,
 	describeSession,
 	expireIfOver,
-	findCurrentSession,
+	lockCurrentSession,
 	findExtraTimeEnd,
 	findSession,
 	findVisibleSession,
@@ -48,7 +48,7 @@ export async function readSession(context: SessionsContext, caller: Caller, id: 
 	const { database, clock } = context;
 	const found = await findVisibleSession(database.db, caller, id);
 	const isChanging = isDue(found, clock.now());
-	const row = isChanging ? await database.transact((trx) => findCurrentSession(context, trx, id)) : found;
+	const row = isChanging ? await database.transact((trx) => lockCurrentSession(context, trx, id)) : found;
 	const isBuyer = row.account_id === caller.accountId;
 	const pass = row.pass_id === null ? null : await findPassOrThrow(database.db, row.pass_id);
 	// The pass may have ended since the read, which erases its password.

@@ -1,4 +1,5 @@
-import { type Updateable, sql } from 'kysely';
+import { Outdated, hold, holdLast, holdsEverything, type Held } from '../db/locks.ts';
+import { type ExpressionBuilder, type Updateable, sql } from 'kysely';
 import { toMajor } from '#lib/domain/money.ts';
 import { dataLeft, dataMb, limitsOf } from '#lib/domain/offers.ts';
 import { type WifiSecurity, asksUserName, endsByItself, loginUser, wifiQrText } from '#lib/domain/wifi.ts';
@@ -11,6 +12,7 @@ import type { Row, Schema } from '../db/schema.ts';
 import type { EventType, Events } from '../events.ts';
 import type { Fenced } from '../jobs.ts';
 import {
+	type HeldPass,
 	type PassRow,
 	addTerms,
 	createPass,
@@ -25,8 +27,10 @@ import {
 import { isoTime } from '../platform/clock.ts';
 import { Refused } from '../platform/errors.ts';
 import {
+	type RouterRow,
 	type Routers,
 	findRouterOrThrow,
+	keepRouter,
 	lacksNetworkPassword,
 	takesLatePayment
 } from '../routers/routers.ts';
@@ -43,8 +47,9 @@ import { type Gateways } from '../gateways/gateways.ts';
  *   activating -> cancelled                    no gateway confirmed it in time; refunded
  *   active -> cancelled                        no gateway learnt of time that started unconfirmed; refunded
  *   pending_payment -> cancelled               DELETE, not paid in time, or paid and nothing could let in; refunded
- *   cancelled(payment_timeout) -> activating   a success within the grace period
+ *   cancelled(payment_timeout) -> activating   a success within the grace period; a DELETE before it makes it client_cancelled
  *   active -> expired                          the clock
+ *   expired -> cancelled                       no gateway learnt of its time, which is over; refunded
  *   active -> ended                            DELETE, its data is used, or its owner ends or refunds it
  *
  * Guarantees: a change applies only if the row is still in the state where it starts. Its event shares the
@@ -63,20 +68,20 @@ export interface SessionsContext extends Base {
 	gateways: Gateways;
 }
 
-/** For what runs in a transaction of its caller. */
 export type SessionServices = Omit<SessionsContext, 'database'>;
 
 /** Sessions call access/ through this, in the transaction that changes them. access/ is built on sessions. */
 export interface Provisioning {
 	/**
-	 * Requests the grants of a paid pass.
+	 * Says at which gateways a paid pass is wanted, and makes them compare their state with it.
+	 * @param router kept: who changes its gateways later finds the pass
 	 * @returns the deadline for a confirmation (ms since the epoch), or null if the time may start now
 	 */
-	requestGrants(trx: Tx, pass: PassRow): Promise<number | null>;
+	requestAdmissions(trx: Tx, router: RouterRow, pass: Held<PassRow>): Promise<number | null>;
 	/** Makes gateways compare their state with the pass. */
-	scheduleGatewayCalls(trx: Tx, passId: number): Promise<void>;
+	scheduleComparisons(trx: Tx, passId: number): Promise<void>;
 	/**
-	 * Schedules a check that the gateway received time added at `startsAt`, even if no gateway needs a grant yet: the
+	 * Schedules a check that the gateway received time added at `startsAt`, even if no gateway needs an admission yet: the
 	 * device may move to one that does.
 	 */
 	scheduleUnconfirmedCheck(trx: Tx, sessionId: number, startsAt: number): Promise<void>;
@@ -99,39 +104,28 @@ export type UnappliedReason =
 export async function activateSession(
 	context: SessionServices,
 	trx: Tx,
-	id: number,
+	session: HeldSession,
 	paymentId: number
 ): Promise<UnappliedReason | null> {
-	const row = await findCurrentSession(context, trx, id);
-	const refusal = await findReasonToRefund(context, trx, row);
-	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row.id, refusal);
+	const row = await applyDueChange(context, trx, session);
+	// Added time keeps it later, if at all: who holds a pass does not wait for a router whose passes change.
+	const find = row.pass_id === null ? keepRouter : findRouterOrThrow;
+	const router = await find(trx, row.router_id);
+	const refusal = findReasonToRefund(context, router, row);
+	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row, refusal);
 	if (refusal !== null) return refusal;
-	const from = {
-		id,
-		status: row.status,
-		...(row.status_reason !== null && { status_reason: row.status_reason })
-	};
-	const paid = await changeSession(trx, from, {
-		status: 'activating',
-		status_reason: null,
-		payment_id: paymentId,
-		ended_at: null,
-		updated_at: context.clock.now()
-	});
-	if (!paid) return 'duplicate_payment';
-	await addToPass(context, trx, paid);
+	await addToPass(context, trx, router, row, paymentId);
 	return null;
 }
 
 /** A timed-out session may still be bought within the grace period, if the router is open and responds. */
-async function findReasonToRefund(
+function findReasonToRefund(
 	{ clock, config }: SessionServices,
-	trx: Tx,
+	router: RouterRow,
 	row: SessionRow
-): Promise<UnappliedReason | null> {
+): UnappliedReason | null {
 	if (row.status !== 'pending_payment' && row.status !== 'cancelled') return 'duplicate_payment';
 	if (row.status === 'cancelled' && row.status_reason !== 'payment_timeout') return 'session_cancelled';
-	const router = await findRouterOrThrow(trx, row.router_id);
 	// The owner has changed the access since the order, and no password could let the buyer in.
 	if (lacksNetworkPassword(router, row.access_kind)) return 'provisioning_failed';
 	if (row.status === 'pending_payment') return null;
@@ -141,46 +135,80 @@ async function findReasonToRefund(
 }
 
 /** Adds a paid session to its pass, or begins a pass with it. */
-async function addToPass(context: SessionServices, trx: Tx, paid: SessionRow): Promise<void> {
-	const { clock, provisioning } = context;
-	const before = paid.pass_id === null ? null : await findPassOrThrow(trx, paid.pass_id);
-	const open = before && isPassOpen(before, clock.now()) ? before : null;
-	const pass = open ?? (await createPass(context, trx, paid));
-	if (open) await addTerms(context, trx, open, paid);
-	else await moveToPass(trx, { passId: pass.id, sessionId: paid.id, replacesPassId: paid.pass_id });
-	// The pass still waits for its gateway: this session starts or is refunded with it.
-	if (pass.activating_until !== null) return provisioning.scheduleGatewayCalls(trx, pass.id);
-	const until = open ? null : await provisioning.requestGrants(trx, pass);
-	if (until === null) await startTime(context, trx, pass);
-	else await setActivationDeadline(context, trx, pass.id, until);
+async function addToPass(
+	context: SessionServices,
+	trx: Tx,
+	router: RouterRow,
+	row: HeldSession,
+	paymentId: number
+): Promise<void> {
+	const { provisioning } = context;
+	const held = findHeldPass(row);
+	const before = held && (await findPassOrThrow(trx, held));
+	if (before && isPassOpen(before, context.clock.now())) {
+		const pass = await addTerms(context, trx, before, row);
+		await setPaid(context, trx, row, { passId: pass.id, paymentId });
+		// Otherwise the pass still waits for its gateway: this session starts or is refunded with it.
+		if (pass.activating_until === null) await startTime(context, trx, pass);
+		return provisioning.scheduleComparisons(trx, pass.id);
+	}
+	const kept = held ? await keepRouter(trx, row.router_id) : router;
+	const pass = await createPass(context, trx, kept, row);
+	const paid = await setPaid(context, trx, row, { passId: pass.id, paymentId });
+	if (held) await moveOrders(trx, held.id, pass.id);
+	const until = await provisioning.requestAdmissions(trx, kept, pass);
+	if (until === null) await startTime(context, trx, pass, [paid]);
+	else await setActivationDeadline(context, trx, pass, until);
+}
+
+async function setPaid(
+	{ clock }: SessionServices,
+	trx: Tx,
+	row: HeldSession,
+	{ passId, paymentId }: { passId: number; paymentId: number }
+): Promise<HeldSession> {
+	const to = { status: 'activating', status_reason: null, pass_id: passId, payment_id: paymentId } as const;
+	const paid = await changeSession(
+		trx,
+		row,
+		{ status: row.status },
+		{ ...to, ended_at: null, updated_at: clock.now() }
+	);
+	if (!paid) throw new Error(`Session ${row.id} changed while it was held`);
+	return paid;
 }
 
 /**
  * Starts the time of a pass's paid sessions, one after the other: now, or at the end of a running pass.
  *
- * All time starts here, including late successes and added time. Payments that succeed at once add up,
- * because transactions behave as if they ran one after the other.
- * @param pass as read in this transaction: another read would add conflicts on PostgreSQL
- * @returns false if no paid session waits
+ * All time starts here, including late successes and added time. Payments that succeed at once add up, because each holds
+ * the pass before it reads its end.
+ * @param sessions those that wait, if they are known
+ * @returns false if no paid session waits; otherwise gateways must compare their state with the pass
  */
-export async function startTime(context: SessionServices, trx: Tx, pass: PassRow): Promise<boolean> {
+export async function startTime(
+	context: SessionServices,
+	trx: Tx,
+	pass: Held<PassRow>,
+	sessions?: readonly HeldSession[]
+): Promise<boolean> {
 	const { clock, jobs, provisioning } = context;
 	const now = clock.now();
 	const isRunning = pass.ends_at !== null && pass.ends_at > now;
 	const startsAt = isRunning && pass.starts_at !== null ? pass.starts_at : now;
 	let endsAt = isRunning && pass.ends_at !== null ? pass.ends_at : now;
-	const waiting = await findSessionsOfPass(trx, pass.id, 'activating');
-	for (const { id, duration_seconds: seconds } of waiting) {
+	const waiting = sessions ?? (await findHeldSessions(trx, pass, 'activating'));
+	for (const session of waiting) {
+		const { id, duration_seconds: seconds } = session;
 		const from = endsAt;
 		endsAt += seconds * 1000;
 		const to = { status: 'active', starts_at: from, expires_at: endsAt } as const;
-		await transition(context, trx, { id, status: 'activating' }, to);
+		await transition(context, trx, session, 'activating', to, pass);
 		await jobs.schedule(trx, SESSION_END_JOB, id, endsAt);
 		if (from !== startsAt) await provisioning.scheduleUnconfirmedCheck(trx, id, from);
 	}
 	if (waiting.length === 0) return false;
-	await setPassTime(context, trx, pass.id, { startsAt, endsAt });
-	await provisioning.scheduleGatewayCalls(trx, pass.id);
+	await setPassTime(context, trx, pass, { startsAt, endsAt });
 	return true;
 }
 
@@ -190,12 +218,24 @@ export async function findSessionOrThrow(queries: Reads, id: number): Promise<Se
 	return row;
 }
 
-async function findSessionBody({ clock }: Pick<Base, 'clock'>, queries: Queries, row: SessionRow) {
-	const pass = row.pass_id === null ? null : await findPassOrThrow(queries, row.pass_id);
+async function findSessionBody(
+	{ clock }: Pick<Base, 'clock'>,
+	queries: Queries,
+	row: SessionRow,
+	known?: PassRow
+) {
+	const pass = known ?? (row.pass_id === null ? null : await findPassOrThrow(queries, row.pass_id));
 	return describeSession(row, pass, clock.now(), null);
 }
 
-export async function recordEvent(context: SessionServices, trx: Tx, type: EventType, row: SessionRow) {
+/** @param pass of the session, if it was read */
+export async function recordEvent(
+	context: SessionServices,
+	trx: Tx,
+	type: EventType,
+	row: SessionRow,
+	pass?: PassRow
+) {
 	await context.events.record(trx, {
 		type,
 		accountId: row.account_id,
@@ -203,20 +243,22 @@ export async function recordEvent(context: SessionServices, trx: Tx, type: Event
 		sessionId: row.id,
 		paymentId: row.payment_id,
 		// JSON omits undefined members: events carry no password, not even null.
-		data: { ...(await findSessionBody(context, trx, row)), password: undefined }
+		data: { ...(await findSessionBody(context, trx, row, pass)), password: undefined }
 	});
 }
 
-/** Changes a session and records the event. Returns undefined if the session left `from` meanwhile. */
+/** Changes a session and records the event. Returns undefined if it is not in the state `status`. */
 async function transition(
 	context: SessionServices,
 	trx: Tx,
-	from: Parameters<typeof changeSession>[1],
-	to: Parameters<typeof changeSession>[2] & { status: 'active' | 'cancelled' | 'ended' | 'expired' }
-): Promise<SessionRow | undefined> {
-	const row = await changeSession(trx, from, { updated_at: context.clock.now(), ...to });
+	session: HeldSession,
+	status: SessionStatus,
+	to: Parameters<typeof changeSession>[3] & { status: 'active' | 'cancelled' | 'ended' | 'expired' },
+	pass?: PassRow
+): Promise<HeldSession | undefined> {
+	const row = await changeSession(trx, session, { status }, { updated_at: context.clock.now(), ...to });
 	const event = `session.${to.status === 'active' ? 'activated' : to.status}` as const;
-	if (row) await recordEvent(context, trx, event, row);
+	if (row) await recordEvent(context, trx, event, row, pass);
 	return row;
 }
 
@@ -224,27 +266,32 @@ export const isDue = (row: SessionRow, now: number): boolean =>
 	(row.status === 'active' && row.expires_at !== null && row.expires_at <= now) ||
 	(row.status === 'pending_payment' && row.payment_due_at <= now);
 
-/** Returns a session after due changes. */
-export const findCurrentSession = async (context: SessionServices, trx: Tx, id: number) =>
-	applyDueChange(context, trx, await findSessionOrThrow(trx, id));
+/** Holds a session, and returns it after due changes. */
+export const lockCurrentSession = async (context: SessionServices, trx: Tx, id: number) =>
+	applyDueChange(context, trx, await lockSessionOrThrow(trx, id));
 
 /** Applies a due change. Returns the session, changed or not. */
-async function applyDueChange(context: SessionServices, trx: Tx, row: SessionRow): Promise<SessionRow> {
+export async function applyDueChange(
+	context: SessionServices,
+	trx: Tx,
+	row: HeldSession
+): Promise<HeldSession> {
 	if (!isDue(row, context.clock.now())) return row;
 	const changed = row.status === 'active' ? expire(context, trx, row) : timeOut(context, trx, row);
 	return (await changed) ?? row;
 }
 
-async function expire(context: SessionServices, trx: Tx, row: SessionRow) {
+async function expire(context: SessionServices, trx: Tx, row: HeldSession) {
 	const to = { status: 'expired', ended_at: row.expires_at } as const;
-	const expired = await transition(context, trx, { id: row.id, status: 'active' }, to);
-	if (expired?.pass_id != null) await closeIfOver(context, trx, expired.pass_id);
+	const expired = await transition(context, trx, row, 'active', to);
+	const pass = expired && findHeldPass(expired);
+	if (pass) await closeIfOver(context, trx, pass);
 	return expired;
 }
 
-async function closeIfOver(context: SessionServices, trx: Tx, passId: number) {
-	await eraseIfOver(context, trx, passId);
-	await context.provisioning.scheduleGatewayCalls(trx, passId);
+async function closeIfOver(context: SessionServices, trx: Tx, pass: HeldPass) {
+	await eraseIfOver(context, trx, pass);
+	await context.provisioning.scheduleComparisons(trx, pass.id);
 }
 
 /** Returns the end of extra time that runs after a session's own (ms since the epoch); null if none does. */
@@ -262,14 +309,14 @@ export async function findExtraTimeEnd(
 	return isPassOpen(pass, clock.now()) ? pass.ends_at : null;
 }
 
-async function timeOut(context: SessionServices, trx: Tx, row: SessionRow) {
+async function timeOut(context: SessionServices, trx: Tx, row: HeldSession) {
 	const payments = await sumOpenPayments(trx, row.id);
 	if (payments.pending > 0) return undefined;
 	// The grace period of a late payment counts from this instant, however late this runs.
 	const endedAt = Math.max(row.payment_due_at, payments.expiry ?? 0);
 	if (endedAt > context.clock.now()) return undefined;
 	const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: endedAt } as const;
-	return transition(context, trx, { id: row.id, status: 'pending_payment' }, to);
+	return transition(context, trx, row, 'pending_payment', to);
 }
 
 /** Checks a session with an open payment again after this time. */
@@ -278,10 +325,11 @@ const CANCEL_AGAIN_MS = 30_000;
 /** Handles SESSION_END_JOB. @returns when to run again, or null if the session and its extra time are over */
 export async function runSessionJob({ database, ...context }: Fenced<SessionsContext>, id: number) {
 	const { row, extraUntil } = await database.transact(async (trx) => {
-		const before = await findSessionOrThrow(trx, id);
+		const before = await lockSessionOrThrow(trx, id);
 		const row = await applyDueChange(context, trx, before);
+		const pass = findHeldPass(before);
 		// It ended before, so this is the end of extra time.
-		if (before.ended_at !== null && before.pass_id !== null) await closeIfOver(context, trx, before.pass_id);
+		if (before.ended_at !== null && pass) await closeIfOver(context, trx, pass);
 		return { row, extraUntil: await findExtraTimeEnd(context, trx, row) };
 	});
 	if (row.status === 'active') return row.expires_at;
@@ -303,7 +351,8 @@ export async function endOrCancelSession(
 ): Promise<SessionBody> {
 	const { database } = context;
 	const ended = await database.transact(async (trx) => {
-		const row = await applyDueChange(context, trx, await findVisibleSession(trx, caller, id));
+		await findVisibleSession(trx, caller, id);
+		const row = await lockCurrentSession(context, trx, id);
 		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
 		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
 		const changed = isWanted ? await endOrCancelNow(context, trx, row, reason) : undefined;
@@ -317,9 +366,9 @@ export async function endOrCancelSession(
 	return findSessionBody(context, database.db, ended);
 }
 
-async function endOrCancelNow(context: SessionServices, trx: Tx, row: SessionRow, reason: string) {
+async function endOrCancelNow(context: SessionServices, trx: Tx, row: HeldSession, reason: string) {
 	if (row.status === 'active') return endTime(context, trx, row, reason);
-	if (row.status === 'pending_payment') return cancelUnpaid(context, trx, row.id, 'client_cancelled');
+	if (row.status === 'pending_payment') return cancelUnpaid(context, trx, row, 'client_cancelled');
 	return undefined;
 }
 
@@ -336,7 +385,7 @@ export const endSessionForOwner = (
 	{ by, note }: { by: string; note: string }
 ): Promise<boolean> =>
 	context.database.transact(async (trx) => {
-		const row = await refreshSessionAtOwner(context, trx, accountId, id);
+		const row = await lockSessionAtOwner(context, trx, accountId, id);
 		const isActive = row.status === 'active';
 		const until = isActive ? row.expires_at : await findExtraTimeEnd(context, trx, row);
 		if (until === null) return false;
@@ -354,30 +403,33 @@ export const endSessionForOwner = (
 	});
 
 /** Ends the time of a refunded session and takes back its data. No paid time may follow it in its pass. */
-export async function endRefunded(context: SessionServices, trx: Tx, row: SessionRow): Promise<void> {
+export async function endRefunded(context: SessionServices, trx: Tx, row: HeldSession): Promise<void> {
 	await endTime(context, trx, row, 'refunded');
-	if (row.pass_id !== null) await takeDataBack(context, trx, row.pass_id, row.data_limit_mb);
+	const pass = findHeldPass(row);
+	if (pass) await takeDataBack(context, trx, pass, row.data_limit_mb);
 }
 
-export async function endExtraTime(context: SessionServices, trx: Tx, row: SessionRow): Promise<void> {
+export async function endExtraTime(context: SessionServices, trx: Tx, row: HeldSession): Promise<void> {
 	const runs = (await findExtraTimeEnd(context, trx, row)) !== null;
-	if (runs && row.pass_id !== null) await endPassEarlier(context, trx, row.pass_id);
+	const pass = findHeldPass(row);
+	if (runs && pass) await endPassEarlier(context, trx, pass);
 }
 
 /** Takes back the data of a session, and ends the rest of the pass if it has used all that is left. */
-async function takeDataBack(context: SessionServices, trx: Tx, passId: number, dataLimitMb: number | null) {
-	await reduceDataLimit(context, trx, passId, dataLimitMb);
-	const isRunning = (await findActiveSessions(trx, passId)).length > 0;
-	if (isRunning && dataLeft(await findPassOrThrow(trx, passId)) === 0) {
-		await endAtDataLimit(context, trx, passId);
+async function takeDataBack(context: SessionServices, trx: Tx, pass: HeldPass, dataLimitMb: number | null) {
+	await reduceDataLimit(context, trx, pass, dataLimitMb);
+	const isRunning = (await findActiveSessions(trx, pass.id)).length > 0;
+	if (isRunning && dataLeft(await findPassOrThrow(trx, pass)) === 0) {
+		await endAtDataLimit(context, trx, pass);
 	}
 }
 
 /** Ends an active session and those that follow it in its pass. */
-async function endTime(context: SessionServices, trx: Tx, row: SessionRow, reason: string) {
+async function endTime(context: SessionServices, trx: Tx, row: HeldSession, reason: string) {
 	const rows = [row, ...(await findLaterSessions(trx, row))];
 	const [ended] = await leave(context, trx, rows, 'active', { status: 'ended', status_reason: reason });
-	if (row.pass_id !== null) await endPassEarlier(context, trx, row.pass_id);
+	const pass = findHeldPass(row);
+	if (pass) await endPassEarlier(context, trx, pass);
 	return ended;
 }
 
@@ -385,27 +437,27 @@ async function endTime(context: SessionServices, trx: Tx, row: SessionRow, reaso
 async function leave(
 	context: SessionServices,
 	trx: Tx,
-	rows: readonly SessionRow[],
-	from: SessionRow['status'],
+	rows: readonly HeldSession[],
+	from: SessionStatus,
 	to: { status: 'cancelled' | 'ended'; status_reason: string }
-): Promise<SessionRow[]> {
+): Promise<HeldSession[]> {
 	const ended = { ...to, ...computeEnd(context) };
-	const left: (SessionRow | undefined)[] = [];
-	for (const { id } of rows) left.push(await transition(context, trx, { id, status: from }, ended));
+	const left: (HeldSession | undefined)[] = [];
+	for (const row of rows) left.push(await transition(context, trx, row, from, ended));
 	return left.filter((row) => row !== undefined);
 }
 
-async function endPassEarlier(context: SessionServices, trx: Tx, passId: number) {
-	await shortenPass(context, trx, passId);
-	await context.provisioning.scheduleGatewayCalls(trx, passId);
+async function endPassEarlier(context: SessionServices, trx: Tx, pass: HeldPass) {
+	await shortenPass(context, trx, pass);
+	await context.provisioning.scheduleComparisons(trx, pass.id);
 }
 
 /** Ends a running pass that has used its data, with all its sessions. Nothing is refunded. */
-export async function endAtDataLimit(context: SessionServices, trx: Tx, passId: number): Promise<void> {
-	const rows = await findActiveSessions(trx, passId);
+export async function endAtDataLimit(context: SessionServices, trx: Tx, pass: HeldPass): Promise<void> {
+	const rows = await findHeldSessions(trx, pass, 'active');
 	for (const row of rows) await applyDueChange(context, trx, row);
 	await leave(context, trx, rows, 'active', { status: 'ended', status_reason: 'data_limit_reached' });
-	await endPassEarlier(context, trx, passId);
+	await endPassEarlier(context, trx, pass);
 }
 
 function computeEnd({ clock }: SessionServices) {
@@ -416,45 +468,54 @@ function computeEnd({ clock }: SessionServices) {
 function cancelUnpaid(
 	context: SessionServices,
 	trx: Tx,
-	id: number,
+	row: HeldSession,
 	reason: 'client_cancelled' | 'provisioning_failed'
 ) {
 	const to = { status: 'cancelled', status_reason: reason, ...computeEnd(context) } as const;
-	return transition(context, trx, { id, status: 'pending_payment' }, to);
+	return transition(context, trx, row, 'pending_payment', to);
 }
 
 /** Makes a timed-out session final: a late payment would otherwise buy it beside its replacement. */
-function refuseLatePayment(context: SessionServices, trx: Tx, { id, status_reason: reason }: SessionRow) {
-	if (reason !== 'payment_timeout') return null;
-	const from = { id, status: 'cancelled', status_reason: 'payment_timeout' } as const;
-	return changeSession(trx, from, { status_reason: 'client_cancelled', updated_at: context.clock.now() });
+function refuseLatePayment(context: SessionServices, trx: Tx, row: HeldSession) {
+	if (row.status_reason !== 'payment_timeout') return null;
+	const from = { status: 'cancelled', status_reason: 'payment_timeout' } as const;
+	return changeSession(trx, row, from, {
+		status_reason: 'client_cancelled',
+		updated_at: context.clock.now()
+	});
 }
 
 const FAILED = { status: 'cancelled', status_reason: 'provisioning_failed' } as const;
 
 /** Cancels a pass's sessions that no gateway confirmed in time. The caller refunds their payments. */
-export async function cancelWaiting(context: SessionServices, trx: Tx, passId: number) {
-	const waiting = await findSessionsOfPass(trx, passId, 'activating');
+export async function cancelWaiting(context: SessionServices, trx: Tx, pass: HeldPass) {
+	const waiting = await findHeldSessions(trx, pass, 'activating');
 	const cancelled = await leave(context, trx, waiting, 'activating', FAILED);
-	if (cancelled.length > 0) await shortenPass(context, trx, passId);
+	if (cancelled.length > 0) await shortenPass(context, trx, pass);
 	return cancelled;
 }
 
 /** Cancels time that no gateway received, even if it expired. Returns whether it was cancelled. */
-export async function cancelUnconfirmed(context: SessionServices, trx: Tx, id: number): Promise<boolean> {
-	const { status, pass_id: passId } = await findSessionOrThrow(trx, id);
-	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
+export async function cancelUnconfirmed(
+	context: SessionServices,
+	trx: Tx,
+	row: HeldSession
+): Promise<boolean> {
+	const pass = findHeldPass(row);
+	// The one before it may have ended it.
+	const { status } = await findSessionOrThrow(trx, row.id);
+	if ((status !== 'active' && status !== 'expired') || pass === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...computeEnd(context) };
-	const taken = await transition(context, trx, { id, status }, to);
-	if (status === 'active') await shortenPass(context, trx, passId);
-	if (taken) await takeDataBack(context, trx, passId, taken.data_limit_mb);
-	await context.provisioning.scheduleGatewayCalls(trx, passId);
+	const taken = await transition(context, trx, row, status, to);
+	if (status === 'active') await shortenPass(context, trx, pass);
+	if (taken) await takeDataBack(context, trx, pass, taken.data_limit_mb);
+	await context.provisioning.scheduleComparisons(trx, pass.id);
 	return taken !== undefined;
 }
 
-/** Returns the caller's own session after due changes. @throws Refused `session_not_found` */
-export async function refreshOwnSession(context: SessionServices, trx: Tx, caller: Caller, id: number) {
-	const row = await findSession(trx, id);
+/** Holds the caller's own session, and returns it after due changes. @throws Refused `session_not_found` */
+export async function lockOwnSession(context: SessionServices, trx: Tx, caller: Caller, id: number) {
+	const row = await lockSession(trx, id);
 	if (row?.account_id !== caller.accountId) throw sessionNotFound();
 	return applyDueChange(context, trx, row);
 }
@@ -468,14 +529,9 @@ export async function findVisibleSession(queries: Queries, caller: Caller, id: n
 	return row;
 }
 
-/** Returns a session at a router of this owner, after due changes. @throws Refused `session_not_found` */
-export async function refreshSessionAtOwner(
-	context: SessionServices,
-	trx: Tx,
-	accountId: number,
-	id: number
-) {
-	const found = await findSession(trx, id);
+/** Holds a session at a router of this owner, and returns it after due changes. @throws Refused `session_not_found` */
+export async function lockSessionAtOwner(context: SessionServices, trx: Tx, accountId: number, id: number) {
+	const found = await lockSession(trx, id);
 	const router = found && (await findRouterOrThrow(trx, found.router_id));
 	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
 	return applyDueChange(context, trx, found);
@@ -517,6 +573,7 @@ export function describeSession(
 		payment_due_at: isoTime(row.payment_due_at),
 		starts_at: isoTime(row.starts_at),
 		expires_at: isoTime(row.expires_at),
+		extra_seconds: computeExtraSeconds(row),
 		ended_at: isoTime(row.ended_at),
 		remaining_seconds: computeRemainingSeconds(row, now),
 		...describeData(row, pass),
@@ -570,6 +627,9 @@ function describeData({ starts_at }: SessionRow, pass: PassRow | null) {
 	return { data_used_mb: data?.usedMb ?? null, data_left_mb: data?.leftMb ?? null };
 }
 
+const computeExtraSeconds = ({ starts_at: from, expires_at: until, duration_seconds: bought }: SessionRow) =>
+	from === null || until === null ? 0 : Math.max(0, Math.round((until - from) / 1000) - bought);
+
 /** Counts the session's own time: null before payment, all of it before its start, 0 after. */
 function computeRemainingSeconds(row: SessionRow, now: number): number | null {
 	if (row.expires_at === null) return null;
@@ -589,55 +649,98 @@ export const findSessionsOfPass = (queries: Queries, passId: number, status: Ses
 		.orderBy('id')
 		.execute();
 
+/** Those of a pass that the transaction holds. */
+export const findHeldSessions = (trx: Tx, { id }: HeldPass, status: SessionStatus) =>
+	findSessionsOfPass(trx, id, status) as Promise<HeldSession[]>;
+
 export const findActiveSessions = (queries: Queries, passId: number) =>
 	findSessionsOfPass(queries, passId, 'active');
 
 /** Lists the active sessions of the same pass whose time follows that of this one. */
-export const findLaterSessions = async (
-	queries: Queries,
-	{ id, pass_id: passId, expires_at: expiresAt }: SessionRow
-): Promise<SessionRow[]> => {
-	const active = passId === null ? [] : await findActiveSessions(queries, passId);
+export const findLaterSessions = async (trx: Tx, session: HeldSession): Promise<HeldSession[]> => {
+	const { id, expires_at: expiresAt } = session;
+	const pass = findHeldPass(session);
+	const active = pass === null ? [] : await findHeldSessions(trx, pass, 'active');
 	return active.filter((one) => one.id !== id && (one.starts_at ?? 0) >= (expiresAt ?? Infinity));
 };
 
-/** Moves a paid session to its new pass, with unpaid orders for the old pass. */
-const moveToPass = (
-	queries: Queries,
-	{ passId, sessionId, replacesPassId }: { passId: number; sessionId: number; replacesPassId: number | null }
-) =>
-	queries
+/** Moves unpaid orders of a pass that is over to the one that replaces it. */
+const moveOrders = (trx: Tx, fromPassId: number, toPassId: number) =>
+	trx
 		.updateTable('sessions')
-		.set({ pass_id: passId })
+		.set({ pass_id: toPassId })
+		.where('pass_id', '=', fromPassId)
+		.where('starts_at', 'is', null)
 		.where((session) =>
 			session.or([
-				session('id', '=', sessionId),
-				session.and([
-					session('pass_id', '=', replacesPassId),
-					session('starts_at', 'is', null),
-					session.or([
-						session('status', '=', 'pending_payment'),
-						session('status_reason', '=', 'payment_timeout')
-					])
-				])
+				session('status', '=', 'pending_payment'),
+				session('status_reason', '=', 'payment_timeout')
 			])
 		)
 		.execute();
 
 export const findSession = (queries: Reads, id: number) => findById(queries, 'sessions', id);
 
-/** Changes a session that is still in the expected state. Returns undefined otherwise. */
-export const changeSession = (
-	queries: Queries,
-	from: { id: number; status: SessionStatus; status_reason?: string },
+/** A session that the transaction holds, with its pass. Functions that change a session take it. */
+export type HeldSession = Held<SessionRow>;
+
+/** @param of the id of the session, or of one of its payments */
+export async function lockSession(
+	trx: Tx,
+	of: number | { paymentId: number }
+): Promise<HeldSession | undefined> {
+	if (typeof of === 'number' && !Number.isSafeInteger(of)) return undefined;
+	const isWanted = (session: ExpressionBuilder<Schema, 'sessions'>) =>
+		session(
+			'sessions.id',
+			'=',
+			typeof of === 'number'
+				? of
+				: session.selectFrom('payments').select('session_id').where('payments.id', '=', of.paymentId)
+		);
+	const own = trx.selectFrom('sessions').where(isWanted);
+	if (holdsEverything(trx)) return (await own.selectAll().executeTakeFirst()) as HeldSession | undefined;
+	// The pass first, because who changes a pass changes its sessions.
+	const pass = trx
+		.selectFrom('passes')
+		.select('id')
+		.where('id', '=', (passes) => passes.selectFrom('sessions').select('pass_id').where(isWanted));
+	const session = trx
+		.with('pass', () => hold(trx, pass))
+		.selectFrom('sessions')
+		.leftJoin('pass', (join) => join.onTrue())
+		.selectAll('sessions')
+		.select('pass.id as held_pass_id')
+		.where(isWanted);
+	const row = await holdLast(trx, session, 'sessions').executeTakeFirst();
+	if (!row) return undefined;
+	const { held_pass_id: passId, ...held } = row;
+	if (held.pass_id !== passId) throw new Outdated('The session got another pass');
+	return held as HeldSession;
+}
+
+async function lockSessionOrThrow(trx: Tx, id: number): Promise<HeldSession> {
+	const row = await lockSession(trx, id);
+	if (!row) throw new Error(`Session ${id} is gone`);
+	return row;
+}
+
+export const findHeldPass = ({ pass_id: id }: HeldSession): HeldPass | null =>
+	id === null ? null : ({ id } as HeldPass);
+
+/** Changes a session that is in the expected state. Returns undefined otherwise. */
+export const changeSession = async (
+	trx: Tx,
+	{ id }: HeldSession,
+	from: { status: SessionStatus; status_reason?: string },
 	to: Updateable<Schema['sessions']>
 ) =>
-	queries
+	(await trx
 		.updateTable('sessions')
 		.set(to)
-		.where(({ and }) => and(from))
+		.where(({ and }) => and({ id, ...from }))
 		.returningAll()
-		.executeTakeFirst();
+		.executeTakeFirst()) as HeldSession | undefined;
 
 /** Whether a payment for time at the router may still succeed. */
 export const isPaying = (queries: Queries, routerId: number): Promise<boolean> =>

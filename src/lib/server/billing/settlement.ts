@@ -1,6 +1,6 @@
 import { formatMinor } from '#lib/domain/money.ts';
 import type { Base } from '../base.ts';
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../db/database.ts';
+import { type Queries, type Tx } from '../db/database.ts';
 import {
 	type CallbackClaim,
 	FAILURE_MESSAGES,
@@ -12,15 +12,16 @@ import {
 	type BillingServices,
 	type PaymentRow,
 	changePayment,
-	findPaidBefore,
 	findPaymentOrThrow,
 	isOfAnotherRequest,
+	lockPayment,
+	lockTransaction,
 	parseClaim,
 	recordPaymentEvent
 } from './payments.ts';
 import { startRefund } from './refunds.ts';
 import { closeAmountUnknown, openReview } from './reviews.ts';
-import { activateSession } from './sessions.ts';
+import { activateSession, lockSession } from './sessions.ts';
 
 /**
  * Transitions of the payment state machine. Each changes the row only from the states that it may follow. Its
@@ -47,9 +48,8 @@ const pickAudited = (row: PaymentRow) => ({
 
 /** Settles a payment that the operator calls paid: `applySuccess` in a transaction of its own. */
 export const settleSuccess = (context: BillingJob, id: number, outcome: Succeeded): Promise<boolean> =>
-	context.database.transact(
-		(trx) => applySuccess(context, trx, id, outcome, makeDecider('the operator says that the payer paid')),
-		LIMIT_CONCURRENCY
+	context.database.transact((trx) =>
+		applySuccess(context, trx, id, outcome, makeDecider('the operator says that the payer paid'))
 	);
 
 /**
@@ -62,16 +62,12 @@ export const settleFailure = (
 	code: FailureCode,
 	reason = 'the operator says that nothing was paid'
 ): Promise<boolean> =>
-	context.database.transact(
-		(trx) => applyFailure(context, trx, id, code, makeDecider(reason)),
-		LIMIT_CONCURRENCY
-	);
+	context.database.transact((trx) => applyFailure(context, trx, id, code, makeDecider(reason)));
 
 /** Expires a payment without an answer in time. Reads continue. */
 export const settleExpired = (context: BillingJob, id: number): Promise<boolean> =>
-	context.database.transact(
-		(trx) => endUnpaid(context, trx, id, 'expired', 'payer_timeout', makeDecider('no final answer in time')),
-		LIMIT_CONCURRENCY
+	context.database.transact((trx) =>
+		endUnpaid(context, trx, id, 'expired', 'payer_timeout', makeDecider('no final answer in time'))
 	);
 
 const makeDecider = (reason: string): Decider => ({ actor: 'reconciler', reason });
@@ -85,7 +81,9 @@ export async function applySuccess(
 	by: Decider
 ): Promise<boolean> {
 	const now = context.clock.now();
-	const before = await findPaymentOrThrow(trx, id);
+	const session = await lockSession(trx, { paymentId: id });
+	const before = await lockPayment(trx, id);
+	if (!session || !before) throw new Error(`Payment ${id} is gone`);
 	const changed = await changePayment(
 		trx,
 		{ id, status: UNPAID },
@@ -107,14 +105,17 @@ export async function applySuccess(
 	const payment = await storeCallbackFacts(context, trx, changed);
 	const refundReason = differsFromRequested(payment)
 		? 'amount_mismatch'
-		: await activateSession(context, trx, payment.session_id, id);
+		: await activateSession(context, trx, session, id);
+	let after: PaymentRow;
 	if (refundReason === null) {
 		const applied = await changePayment(trx, { id, status: ['success'] }, { applied: 1 });
 		if (!applied) throw new Error(`Payment ${id} changed inside its own transaction`);
-		await recordPaymentEvent(context, trx, 'payment.success', applied);
+		await recordPaymentEvent(context, trx, 'payment.success', applied, session);
+		after = applied;
 	} else {
-		await recordPaymentEvent(context, trx, 'payment.success', payment);
+		await recordPaymentEvent(context, trx, 'payment.success', payment, session);
 		await startRefund(context, trx, payment, refundReason);
+		after = await findPaymentOrThrow(trx, id);
 	}
 	await context.audit.record(trx, {
 		...by,
@@ -122,7 +123,7 @@ export async function applySuccess(
 		paymentId: id,
 		reason: refundReason === null ? by.reason : `${by.reason}; it buys nothing: ${refundReason}`,
 		before: pickAudited(before),
-		after: pickAudited(await findPaymentOrThrow(trx, id))
+		after: pickAudited(after)
 	});
 	return true;
 }
@@ -134,14 +135,14 @@ export async function applySuccess(
  */
 async function reviewUsedTransaction(
 	context: Pick<Base, 'clock' | 'log'>,
-	queries: Queries,
+	trx: Tx,
 	payment: PaymentRow,
 	transaction: string | null
 ): Promise<boolean> {
-	const other = transaction ? await findPaidBefore(queries, payment, transaction) : undefined;
+	const other = transaction ? await lockTransaction(trx, payment, transaction) : undefined;
 	if (!other) return false;
 	const detail = `transaction ${transaction} has already paid payment ${other.id}`;
-	await openReview(context, queries, payment.id, 'contradiction', detail);
+	await openReview(context, trx, payment.id, 'contradiction', detail);
 	return true;
 }
 
@@ -243,24 +244,26 @@ async function endUnpaid(
  */
 export async function completeReceipt(
 	context: Pick<Base, 'clock' | 'log'>,
-	queries: Queries,
-	payment: PaymentRow,
+	trx: Tx,
+	id: number,
 	hint: Omit<CallbackClaim, 'claimed'>
 ): Promise<void> {
+	const payment = await lockPayment(trx, id);
+	if (!payment) return;
 	const { providerReference, amountMinor } = hint;
 	const known = payment.provider_reference;
 	if (providerReference !== null && known !== null && providerReference !== known) {
-		return reviewSecondCharge(context, queries, payment, hint);
+		return reviewSecondCharge(context, trx, payment, hint);
 	}
-	const own = queries.updateTable('payments').where('id', '=', payment.id);
+	const own = trx.updateTable('payments').where('id', '=', payment.id);
 	const isNews = providerReference && payment.provider_reference === null;
-	if (isNews && !(await reviewUsedTransaction(context, queries, payment, providerReference))) {
+	if (isNews && !(await reviewUsedTransaction(context, trx, payment, providerReference))) {
 		const receipt = own.set({ provider_reference: providerReference });
 		await receipt.where('provider_reference', 'is', null).execute();
 	}
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null) return;
-	await closeAmountUnknown(context, queries, payment.id);
+	await closeAmountUnknown(context, trx, payment.id);
 	if (amountMinor === settled) {
 		if (amountMinor !== payment.amount_minor) return;
 		const asked = { settled_minor: amountMinor, settled_currency: payment.currency };
@@ -269,5 +272,5 @@ export async function completeReceipt(
 	}
 	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');
 	const detail = `a callback says ${money(amountMinor)}, settled as ${money(settled)}`;
-	await openReview(context, queries, payment.id, 'amount_mismatch', detail);
+	await openReview(context, trx, payment.id, 'amount_mismatch', detail);
 }

@@ -1,4 +1,4 @@
-import { createFileReader, describeFault, formatMinor } from '#lib/domain/money.ts';
+import { createFileReader, formatFault, formatMinor } from '#lib/domain/money.ts';
 import { plainText } from '#lib/domain/text.ts';
 import type { Queries } from '../db/database.ts';
 import { readCsv } from '../platform/csv.ts';
@@ -175,7 +175,7 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 	return rows.flatMap(({ amount, ...row }) => {
 		const amountMinor = read(amount);
 		if (typeof amountMinor === 'string') {
-			const reason = `"${amount.slice(0, 40)}" ${describeFault(amountMinor, amount, currency)}`;
+			const reason = `"${amount.slice(0, 40)}" ${formatFault(amountMinor, amount, currency)}`;
 			throw fault(row.line, indexes.amount, reason);
 		}
 		// Many lists contain outgoing money too: refunds, withdrawals, charges.

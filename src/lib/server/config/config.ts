@@ -132,6 +132,7 @@ const serverConfig = (settings: Settings) => ({
 	origin: settings.ORIGIN ?? null,
 	databaseUrl: computeDatabaseUrl(settings),
 	databasePool: settings.DATABASE_POOL,
+	areStatementsNamed: settings.DATABASE_NAMED_STATEMENTS,
 	dataDir: settings.DATA_DIR,
 	secret: settings.AIRTILL_SECRET ?? readOrCreateSandboxSecret(settings.DATA_DIR),
 	/** null: only `secret` opens stored values. */
@@ -201,7 +202,8 @@ const salesConfig = (settings: Settings) => ({
 	maxUnpaidPrompts: { source: settings.UNPAID_PROMPTS, total: settings.UNPAID_PROMPTS_TOTAL },
 	/** In major units. */
 	maxPrice: settings.MAX_PRICE,
-	commissionBasisPoints: settings.COMMISSION_BASIS_POINTS
+	commissionBasisPoints: settings.COMMISSION_BASIS_POINTS,
+	payoutApproval: settings.PAYOUT_APPROVAL
 });
 
 const basemapConfig = ({ BASEMAP, BASEMAP_ATTRIBUTION, DATA_DIR }: Settings) => ({

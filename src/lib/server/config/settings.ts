@@ -7,6 +7,11 @@ import { NAMED_METHODS } from '#lib/domain/payment-methods.ts';
 import { type Setting, flag, httpUrl, integer, position, rate, secret, timeZone } from './setting.ts';
 import { isInRange, readIpRange } from '#lib/domain/address.ts';
 
+/**
+ * All settings but those of operators: how each is read, its default, and its description for the configuration
+ * reference.
+ */
+
 const HEADERS = 'Use a JSON object of texts, e.g. {"authorization":"Bearer …"}.';
 
 const headers = z
@@ -53,9 +58,15 @@ export const SETTINGS = {
 			.regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'Use "file:PATH" or "postgres://USER:PASSWORD@HOST/NAME".')
 			.optional(),
 		description:
-			'`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer. Unset: the file `airtill.db` in `DATA_DIR`.'
+			'`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer, with `?options=-csearch_path%3DNAME` in the schema of a city. Unset: the file `airtill.db` in `DATA_DIR`.'
 	},
 	DATABASE_POOL: integer([1, 200], 10, 'PostgreSQL connections per process.'),
+	DATABASE_NAMED_STATEMENTS: {
+		...flag(
+			'`0` if PgBouncer older than 1.21 is in front of PostgreSQL. `1`: PostgreSQL parses a statement once per connection, which halves its work for a read.'
+		),
+		default: '1'
+	},
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
@@ -307,6 +318,7 @@ export const SETTINGS = {
 		1000,
 		'Your share of each payment in hundredths of a percent.'
 	),
+	PAYOUT_APPROVAL: flag('`1`: a second administrator must approve payouts before they are sent.'),
 	WEBHOOK_ALLOW_INSECURE: flag(
 		'`1`: allows webhooks to `http:` and private addresses, for development. Refused in live mode.'
 	)

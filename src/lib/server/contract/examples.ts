@@ -4,11 +4,12 @@ import type { OwnerOfferListBody } from './offer.ts';
 import type { PaymentBody } from './payment.ts';
 import type { RouterBody, RouterListBody } from './router.ts';
 import type { SessionBody, SessionCreationBody } from './session.ts';
+import type { VoucherBatchBody, VoucherBody } from './voucher.ts';
 import { API_VERSION, TEST_MESSAGE, type EventName } from './webhooks.ts';
 
-const limits = { max_devices: 3, speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null };
+/** The examples of the API tell one story: a buyer gets two hours in a Kampala café. Times, ids and amounts are consistent. */
 
-/** One story: a buyer gets two hours in a Kampala café. Times, ids and amounts are consistent. */
+const limits = { max_devices: 3, speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null };
 
 export const router: RouterBody = {
 	id: 42,
@@ -127,6 +128,7 @@ export const ordered: SessionBody = {
 	starts_at: null,
 	expires_at: null,
 	ended_at: null,
+	extra_seconds: 0,
 	remaining_seconds: null,
 	data_used_mb: null,
 	data_left_mb: null,
@@ -238,7 +240,16 @@ export const earnings: EarningsBody = {
 	timezone: 'Africa/Kampala',
 	from: '2026-11-09',
 	to: '2026-11-22',
-	total: { sessions: 58, gross: 72_000, refunds: 1500, fees: 7050, net: 63_450 },
+	total: {
+		sessions: 58,
+		gross: 72_000,
+		refunds: 1500,
+		fees: 7050,
+		net: 63_450,
+		owed: 60_450,
+		cash: 4000,
+		commission: 400
+	},
 	data: [
 		{
 			start: '2026-11-09',
@@ -247,7 +258,10 @@ export const earnings: EarningsBody = {
 			gross: 33_500,
 			refunds: 1500,
 			fees: 3200,
-			net: 28_800
+			net: 28_800,
+			owed: 28_800,
+			cash: 0,
+			commission: 0
 		},
 		{
 			start: '2026-11-16',
@@ -256,7 +270,10 @@ export const earnings: EarningsBody = {
 			gross: 38_500,
 			refunds: 0,
 			fees: 3850,
-			net: 34_650
+			net: 34_650,
+			owed: 31_650,
+			cash: 4000,
+			commission: 400
 		}
 	]
 };
@@ -288,6 +305,63 @@ export const endpoint = {
 	updated_at: '2026-11-21T09:00:00.000Z'
 };
 
+export const redeemed: SessionBody = {
+	...active,
+	payment_method: 'voucher',
+	phone: '+9990000000',
+	duration: '1d',
+	duration_seconds: 86_400,
+	offer: { id: 1, name: 'Day', ...limits },
+	starts_at: '2026-11-21T09:16:21.000Z',
+	expires_at: '2026-11-22T09:16:21.000Z',
+	remaining_seconds: 86_400
+};
+
+export const voucherOrder = {
+	router_id: 42,
+	offer_id: 1,
+	count: 40,
+	seller: 'Corner shop',
+	commission_percent: 10
+};
+
+export const voucherBatch: VoucherBatchBody = {
+	id: 12,
+	router_id: 42,
+	offer: { id: 1, name: 'Day', ...limits },
+	duration: '1d',
+	amount: 1000,
+	currency: 'UGX',
+	size: 40,
+	seller: 'Corner shop',
+	commission_percent: 10,
+	states: { unsold: 22, sold: 3, redeemed: 15, void: 0 },
+	created_at: '2026-11-20T10:00:00.000Z'
+};
+
+export const newVoucherBatch = {
+	...voucherBatch,
+	size: 1,
+	states: { unsold: 1, sold: 0, redeemed: 0, void: 0 },
+	codes: [{ id: 1034, number: 'V1034', code: 'K7MQ-29XT-4HWB' }]
+};
+
+export const voucher: VoucherBody = {
+	id: 1034,
+	number: 'V1034',
+	batch_id: 12,
+	router_id: 42,
+	status: 'redeemed',
+	amount: 1000,
+	currency: 'UGX',
+	seller: 'Corner shop',
+	session_id: 9001,
+	created_at: '2026-11-20T10:00:00.000Z',
+	sold_at: '2026-11-21T09:16:21.000Z',
+	redeemed_at: '2026-11-21T09:16:21.000Z',
+	void_at: null
+};
+
 export const SESSION_EVENT_ID = 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K';
 
 const paymentEvent = (data: PaymentBody) =>
@@ -312,6 +386,7 @@ const EVENTS: Readonly<Record<EventName, readonly [id: string, timestamp: string
 	'session.expired': sessionEvent(expiredSession),
 	'session.ended': sessionEvent(ended),
 	'session.cancelled': sessionEvent(cancelled),
+	'voucher.redeemed': ['evt_01KAJ6A4N1Z7V5X9P3D6E8F0GH', '2026-11-21T09:16:21.000Z', voucher],
 	'webhook.test': ['evt_01KAJA0C2E4G6J8M0P2R4T6W8Y', '2026-11-21T10:00:00.000Z', { message: TEST_MESSAGE }]
 };
 

@@ -47,7 +47,20 @@ const figures = {
 		),
 	net: z
 		.number()
-		.describe('gross − refunds − fees, in major units; negative if refunds of earlier sales exceed sales.')
+		.describe('gross − refunds − fees, in major units; negative if refunds of earlier sales exceed sales.'),
+	owed: z
+		.number()
+		.describe(
+			'Part of `net` that the platform owes the owner, in major units: mobile money, less refunds and fees. The rest of `net` was paid in cash, for vouchers, and counts when they are redeemed.'
+		),
+	cash: z
+		.number()
+		.describe(
+			"Cash that came into the owner's own till, in major units: vouchers when they were sold, less those voided and refunded, and differences that a count of the cash found."
+		),
+	commission: z
+		.number()
+		.describe('Commission due to sellers of vouchers, in major units, when the vouchers were sold.')
 };
 
 export const earnings = z

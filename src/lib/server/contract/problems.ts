@@ -160,6 +160,24 @@ export const PROBLEMS = {
 			advice: 'Wait `retry_after` seconds, or pay from another number.',
 			detail: 'This number got 5 payment requests in the last 15 minutes. Try again in 7 min.'
 		},
+		voucher_redeemed: {
+			title: 'Voucher has been redeemed',
+			meaning: 'Another account has redeemed this voucher, at `redeemed_at`. A voucher buys time once.',
+			advice: 'Say when it was redeemed. The buyer finds the time with the code of the purchase.',
+			detail: 'The voucher has been redeemed.'
+		},
+		voucher_void: {
+			title: 'Voucher is void',
+			meaning: 'The owner of the router voided the voucher, or printed new ones in its place, at `void_at`.',
+			advice: 'Send the buyer to the seller, who can exchange it.',
+			detail: 'The voucher is void. The seller can exchange it.'
+		},
+		voucher_of_other_router: {
+			title: 'Voucher is for another router',
+			meaning: 'The voucher buys time on `router_id`, not on the router of the request. It was not redeemed.',
+			advice: 'Name that router (`router_name`). The voucher stays valid.',
+			detail: 'The voucher is for Kisementi Cafe.'
+		},
 		webhook_url_not_allowed: {
 			title: 'Webhook URL is not allowed',
 			meaning: 'Events are not sent to addresses like this one. `detail` names the broken rule.',
@@ -252,6 +270,18 @@ export const PROBLEMS = {
 			advice:
 				'Use a key of the account that created the session. Owners find sessions on their routers in `/v1/owner/users`.',
 			detail: 'There is no session with this id.'
+		},
+		voucher_not_found: {
+			title: 'Voucher not found',
+			meaning: 'No voucher has this code.',
+			advice: 'Ask the buyer to compare the code with the voucher: it has 12 letters and digits.',
+			detail: 'There is no voucher with this code.'
+		},
+		voucher_batch_not_found: {
+			title: 'Batch of vouchers not found',
+			meaning: 'No batch has this id, or it belongs to another account.',
+			advice: 'Use an id of `GET /v1/owner/voucher-batches`.',
+			detail: 'There is no batch of vouchers with this id.'
 		},
 		webhook_not_found: {
 			title: 'Webhook not found',
@@ -347,6 +377,10 @@ const members = {
 	expected_amount: field.amount('`amount_mismatch`: the amount to pay, in major units of `currency`.'),
 	currency: field.currency.describe('`amount_mismatch`: ISO 4217 code.'),
 	payment_id: field.id('`payment_in_progress`: id of the pending payment.'),
+	router_id: field.id('`voucher_of_other_router`: id of the router of the voucher.'),
+	router_name: z.string().describe('`voucher_of_other_router`: name of the router of the voucher.'),
+	redeemed_at: field.timestamp.describe('`voucher_redeemed`: time at which the voucher was redeemed.'),
+	void_at: field.timestamp.describe('`voucher_void`: time at which the voucher became void.'),
 	retry_after: z.int().min(1).max(900).meta({
 		description:
 			'`rate_limit_exceeded`, `payer_prompt_limit`, `unpaid_prompt_limit`: seconds until the next try.',

@@ -3,6 +3,8 @@ import { ACCESS_KINDS } from '#lib/domain/wifi.ts';
 import * as field from './fields.ts';
 import { MAX_OFFERS, offer } from './offer.ts';
 
+/** Routers in the API. */
+
 const routerStatus = z.enum(['online', 'offline']).openapi('RouterStatus', {
 	description: 'Whether a router sells time now. `offline` routers are listed but sell nothing.'
 });

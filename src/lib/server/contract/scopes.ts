@@ -10,8 +10,8 @@ export const SCOPE_TEXTS = {
 	'events:read': 'read events',
 	'webhooks:read': 'list webhooks',
 	'webhooks:write': 'register and delete webhooks',
-	'owner:read': 'read earnings and users',
-	'owner:write': 'change prices'
+	'owner:read': 'read earnings, users and vouchers',
+	'owner:write': 'change prices and make vouchers'
 } as const;
 
 export type Scope = keyof typeof SCOPE_TEXTS;

@@ -48,8 +48,12 @@ export const session = z
 		),
 		duration: field.duration(),
 		duration_seconds: field.positive('`duration` in seconds.'),
-		payment_method: z.string().describe('Payment method that was chosen for the session.'),
-		phone: field.phone('Number of the payer in E.164; `+9990000000` once it is deleted.'),
+		payment_method: z
+			.string()
+			.describe('Payment method that was chosen for the session; `voucher` if a voucher bought it.'),
+		phone: field.phone(
+			'Number of the payer in E.164; `+9990000000` once it is deleted, and for a voucher, which has none.'
+		),
 		amount: field.amount(
 			'Price of the session in major units of `currency`, fixed when it was created: the price of the offer, or price per hour × time, half up to the smallest unit of the currency.'
 		),
@@ -72,13 +76,16 @@ export const session = z
 			'Start of the time; for added time, the previous end of the pass. null until the session is paid.'
 		),
 		expires_at: field.timeOrNull(
-			'End of the time: `starts_at` + `duration_seconds` + extra time from the owner; null until the time starts.'
+			'End of the time: `starts_at` + `duration_seconds` + `extra_seconds`; null until the time starts.'
+		),
+		extra_seconds: field.count(
+			'Free time in this session, in seconds: given by the owner, or given back after an outage of the router. It can grow while the session is `active`.'
 		),
 		ended_at: field.timeOrNull(
 			'Time at which the session became `expired`, `ended` or `cancelled`; else null.'
 		),
 		remaining_seconds: field.countOrNull(
-			'Seconds left of this session, rounded up; null until it is paid, 0 when it is over. More than `duration_seconds` only if the owner gave extra time.'
+			'Seconds left of this session, rounded up; null until it is paid, 0 when it is over. More than `duration_seconds` only with `extra_seconds`.'
 		),
 		data_used_mb: field.countOrNull(
 			'Data that all devices of the pass have used, up and down together, in whole MB (10^6 bytes), rounded down. It counts for all sessions with this `pass_id`. null before the time starts, and until a gateway has reported any data. Some gateways report it only when a device signs out.'

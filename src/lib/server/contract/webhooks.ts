@@ -2,6 +2,9 @@ import { z } from '@hono/zod-openapi';
 import * as field from './fields.ts';
 import { payment } from './payment.ts';
 import { session } from './session.ts';
+import { voucher } from './voucher.ts';
+
+/** Events, the endpoints that receive them, and the messages that are sent. */
 
 export const EVENT_TEXTS = {
 	'payment.success':
@@ -14,6 +17,8 @@ export const EVENT_TEXTS = {
 	'session.activated': 'The time of a session started.',
 	'session.ended': 'A session was ended early, or no data is left of its pass (`data_limit_reached`).',
 	'session.cancelled': 'A session was cancelled before it started.',
+	'voucher.redeemed':
+		'A voucher bought time. If no gateway confirms the time, the session is cancelled and the voucher is valid again.',
 	// A client may register for every documented name.
 	'webhook.test':
 		'Sent on demand from the developer settings to one endpoint, regardless of its registered events.'
@@ -133,10 +138,11 @@ export const pascalCase = (name: string) =>
 
 function chooseEventData(name: EventName) {
 	if (name === 'webhook.test') return testEventData;
+	if (name === 'voucher.redeemed') return voucher;
 	return name.startsWith('payment.') ? paymentEventData : sessionEventData;
 }
 
-const describeEvent = (name: EventName) =>
+const defineEvent = (name: EventName) =>
 	z
 		.object({
 			id: z
@@ -151,8 +157,8 @@ const describeEvent = (name: EventName) =>
 		.openapi(`${pascalCase(name)}Event`, { description: EVENT_TEXTS[name] });
 
 export const webhookEvents = Object.fromEntries(
-	EVENT_NAMES.map((name) => [name, describeEvent(name)])
-) as Record<EventName, ReturnType<typeof describeEvent>>;
+	EVENT_NAMES.map((name) => [name, defineEvent(name)])
+) as Record<EventName, ReturnType<typeof defineEvent>>;
 
 export const eventListQuery = z.object(field.newestFirst);
 

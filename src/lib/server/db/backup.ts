@@ -13,6 +13,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, backup } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { resultCode } from './sqlite.ts';
+import { OF_SCHEMA } from './locks.ts';
 import { type AppliedMigration, MIGRATION_LOCK, schemaVersion } from './migrate.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import process from 'node:process';
@@ -220,15 +221,15 @@ function prepareCopy(file: string): void {
 	}
 }
 
-/** The schema that keeps what a restore replaced; backups leave it out. */
-const KEPT_PREFIX = 'before_restore_';
+/** Begins the name of the schema that keeps what a restore replaced. */
+export const KEPT_PREFIX = 'before_restore_';
 
 /** The end of a long list of errors says nothing new. */
 const MAX_ERROR_CHARACTERS = 2_000;
 
 const SKIP_IDS = `do $$ declare s record; begin
-	for s in select sequencename as name, coalesce(last_value, 0) as used from pg_sequences where schemaname = 'public' loop
-		perform setval(format('public.%I', s.name), s.used + ${ID_GAP});
+	for s in select sequencename as name, coalesce(last_value, 0) as used from pg_sequences where schemaname = current_schema() loop
+		perform setval(format('%I', s.name), s.used + ${ID_GAP});
 	end loop;
 end $$`;
 
@@ -236,36 +237,46 @@ function openPostgresKind(url: string): Kind {
 	const { name, env } = connectionOf(url);
 	const kind: Kind = {
 		async copyTo(file) {
-			const what = ['--format=custom', '--no-owner', '--no-privileges', `--exclude-schema=${KEPT_PREFIX}*`];
+			const { schema } = await readState(url);
+			const what = ['--format=custom', '--no-owner', '--no-privileges', `--schema="${schema}"`];
 			await runProgram('pg_dump', [...what, `--file=${file}`, `--dbname=${name}`], env);
 		},
 		async check(file) {
 			// Reads the whole file.
 			await runProgram('pg_restore', ['--file=/dev/null', file], env);
-			const rows = ['--data-only', '--schema=public', '--table=schema_migrations', '--file=-'];
+			const { schema } = await readState(url);
+			const rows = ['--data-only', `--schema=${schema}`, '--table=schema_migrations', '--file=-'];
 			const text = await runProgram('pg_restore', [...rows, file], env);
 			const applied = [...text.matchAll(/^(\d+)\t(\S+)\t/gm)];
+			if (applied.length === 0) throw refuse(`${file} has no data of Airtill in the schema ${schema}.`);
 			return schemaVersion(applied.map(([, version, name = '']) => ({ version: Number(version), name })));
 		},
 		async replaceBy(file, { force, stamp }) {
 			const version = await kind.check(file);
 			// Reading a large file takes minutes, in which somebody may start Airtill.
-			const isEmpty = await isEmptyAndUnused(url);
+			const { schema, isEmpty, users } = await readState(url);
+			if (users !== null) {
+				throw refuse(`The database is in use by ${users}: stop Airtill, then try again.`);
+			}
 			if (!isEmpty && !force) {
 				throw refuse('The database has data: add --force to replace it. Its data is kept in a schema.');
 			}
 			const kept = KEPT_PREFIX + stamp;
 			const before = [
 				// A server that starts now waits for this transaction.
-				`select pg_advisory_xact_lock(${MIGRATION_LOCK})`,
-				...(isEmpty ? [] : [`alter schema public rename to ${kept}`, 'create schema public'])
+				`select pg_advisory_xact_lock(${MIGRATION_LOCK} ${OF_SCHEMA})`,
+				...(isEmpty ? [] : [`alter schema "${schema}" rename to ${kept}`, `create schema "${schema}"`])
 			];
 			const commands = (texts: string[]) => texts.map((text) => `--command=${text}`);
 			const psql = ['--no-psqlrc', '--quiet', '--single-transaction', '--set=ON_ERROR_STOP=1'];
-			const after = ['set search_path to public', ASK_ABOUT_UNSENT, SKIP_IDS];
+			const after = [`set search_path to "${schema}"`, ASK_ABOUT_UNSENT, SKIP_IDS];
 			const writing = [...commands(before), '--file=-', ...commands(after)];
 			await pipe(
-				startProgram('pg_restore', ['--no-owner', '--no-privileges', '--file=-', file], env),
+				startProgram(
+					'pg_restore',
+					['--no-owner', '--no-privileges', `--schema=${schema}`, '--file=-', file],
+					env
+				),
 				startProgram('psql', [...psql, `--dbname=${name}`, ...writing], env)
 			);
 			return { version, kept: isEmpty ? null : `schema ${kept}` };
@@ -280,25 +291,31 @@ function connectionOf(url: string): { name: string; env: NodeJS.ProcessEnv } {
 	const password = decodeURIComponent(address.password) || address.searchParams.get('password');
 	address.password = '';
 	address.searchParams.delete('password');
+	// libpq keeps a plus sign.
+	address.search = address.search.replaceAll('+', '%20');
 	return { name: address.href, env: { ...process.env, ...(password ? { PGPASSWORD: password } : {}) } };
 }
 
-/** Returns true if the database has no tables. @throws Refused while anything else is connected to it */
-async function isEmptyAndUnused(url: string): Promise<boolean> {
+/**
+ * Reads the schema of `url`, whether it has no tables, and the names of other programs that may use it. Processes of other
+ * cities do not (postgres.ts gives connections their names).
+ * @throws Refused if it does not exist
+ */
+async function readState(url: string) {
 	const database = openPostgres(url, { poolSize: 1 });
 	try {
 		// Processes of the server itself have no user. Of other users' connections, only the user is always visible.
-		const query = sql<{ name: string | null }>`select distinct application_name as name from pg_stat_activity
-			where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null`;
-		const others = await query.execute(database.db);
-		if (others.rows.length > 0) {
-			const names = others.rows.map(({ name }) => name || 'a program without a name').join(', ');
-			throw refuse(`The database is in use by ${names}: stop Airtill, then try again.`);
-		}
-		const tables = await sql`select 1 from pg_tables where schemaname = 'public' limit 1`.execute(
-			database.db
-		);
-		return tables.rows.length === 0;
+		const { rows } = await sql<{ schema: string | null; isEmpty: boolean; users: string | null }>`
+			select current_schema() as schema,
+				not exists (select 1 from pg_tables where schemaname = current_schema()) as "isEmpty",
+				(select string_agg(distinct coalesce(nullif(application_name, ''), 'a program without a name'), ', ')
+					from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+					and usesysid is not null and (application_name is null or application_name not like 'airtill _%'
+						or application_name = current_setting('application_name')
+						or lower(application_name) = 'airtill ' || current_schema())) as users`.execute(database.db);
+		const [{ schema, ...state } = { schema: null, isEmpty: true, users: null }] = rows;
+		if (schema === null) throw refuse('The schema in DATABASE_URL does not exist.');
+		return { schema, ...state };
 	} finally {
 		await database.close();
 	}

@@ -9,7 +9,7 @@ import { refuse } from '#lib/server/platform/errors.ts';
 
 const ROWS_AT_ONCE = 500;
 /** PostgreSQL fills these itself. */
-const OWN = ['schema_migrations', 'rate_heads', 'rate_hits'];
+const OWN = ['schema_migrations', 'rate_counts'];
 
 /**
  * Copies the SQLite database `file`, which nothing uses, into the empty PostgreSQL database of `url`, all or nothing. Ids
@@ -60,9 +60,9 @@ async function copyInto(trx: Tx, source: DatabaseSync, version: number): Promise
 	let rows = 0;
 	for (const table of await tablesByReference(trx)) rows += await copyTable(trx, source, table);
 	for (const { name, seq } of source.prepare('select name, seq from sqlite_sequence').all()) {
-		await sql`alter table ${sql.table(String(name))} alter column id restart with ${sql.lit(Number(seq) + 1)}`.execute(
-			trx
-		);
+		// In a city they go on after its own.
+		await sql`select setval(ids, greatest(${Number(seq)}::bigint, coalesce(pg_sequence_last_value(ids), 1)))
+			from (select pg_get_serial_sequence(${String(name)}, 'id')::regclass as ids) as sequence`.execute(trx);
 	}
 	return rows;
 }

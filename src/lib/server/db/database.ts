@@ -15,16 +15,12 @@ import type { Row, Schema } from './schema.ts';
 export interface Writer {
 	db: Reads;
 	/**
-	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
-	 * `trx`: no network calls, no notifications.
-	 * @param options.limitConcurrency on PostgreSQL runs beside few others of this process, with which it would conflict
+	 * Runs `work` in one transaction. On PostgreSQL it is read committed: each statement sees what others have committed
+	 * before it, so what `work` decides from must be held by a lock, a unique index or a conditional change
+	 * (src/docs/decisions/locks.md). It runs again after a deadlock, so `work` must only run queries through `trx`: no
+	 * network calls, no notifications.
 	 */
-	transact<T>(work: (trx: Tx) => Promise<T>, options?: { limitConcurrency?: boolean }): Promise<T>;
-	/**
-	 * Runs statements that need no common view of the data in one transaction at the database's default isolation level,
-	 * without retries. It does not make serializable transactions fail and run again.
-	 */
-	write<T>(work: (trx: Tx) => Promise<T>): Promise<T>;
+	transact<T>(work: (trx: Tx) => Promise<T>): Promise<T>;
 }
 
 /** Runs the queries of the stores on SQLite or PostgreSQL. sqlite.ts and postgres.ts implement the differences. */
@@ -42,16 +38,12 @@ export interface Database extends Writer {
 	 * On SQLite it fails almost at once while another connection writes.
 	 */
 	writeBehind(work: (trx: Tx) => Promise<void>): Promise<void>;
-	/** Holds `lock`, a number of this program's own, until the transaction ends; waits while another process holds it. */
-	lock(trx: Tx, lock: number): Promise<void>;
 	/** SQL that ends a sub-select which claims rows, so that two processes never claim the same one. */
 	lockClaimed: RawBuilder<unknown>;
 	/** Routers that are not disabled, nearest first, then by id. */
 	nearestRouters(search: NearSearch): Promise<NearRouter[]>;
 	/** Matches routers with a word that begins with each of `words`, which have letters and digits only. */
 	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
-	/** Rate limits that all processes share; null if the database has one process, which counts in memory. */
-	rates: SharedRates | null;
 	isUniqueViolation(error: unknown): boolean;
 	/** Counts the connections of the pool; null for an embedded database. */
 	connections(): { busy: number; idle: number; waiting: number } | null;
@@ -62,6 +54,8 @@ export interface Database extends Writer {
 
 export interface DatabaseOptions {
 	poolSize: number;
+	/** On PostgreSQL; not worth it for few statements. */
+	areStatementsNamed?: boolean;
 	/** Receives the database's code of each query that fails, including those that are tried again. */
 	onError?: (code: string) => void;
 }
@@ -79,31 +73,8 @@ export interface NearSearch {
 	limit: number;
 }
 
-export interface RateLimit {
-	subject: string;
-	/** Requests in any window. */
-	limit: number;
-}
-
-export interface RateDecision {
-	admitted: boolean;
-	remaining: number;
-	/** Until the oldest counted request leaves the window; 0 if none is counted. */
-	resetMs: number;
-}
-
-export interface SharedRates {
-	/** The second limit counts what the first admits. */
-	take(limits: readonly RateLimit[], windowMs: number): Promise<[RateDecision, RateDecision?]>;
-	/** Deletes the counts of subjects without a request for `idleMs`. */
-	forgetIdle(idleMs: number): Promise<void>;
-}
-
 /** `distance` in metres. */
 export type NearRouter = Row<'routers'> & { distance: number };
-
-/** Option of `transact` for the transactions that every purchase makes. */
-export const LIMIT_CONCURRENCY = { limitConcurrency: true };
 
 const tasksOf = new WeakMap<Tx, (() => void)[]>();
 
@@ -121,28 +92,6 @@ export async function withTasks<T>(transaction: TransactionBuilder<Schema>, work
 	});
 	for (const task of tasks) task();
 	return result;
-}
-
-/**
- * A fair semaphore. Resolves when one of `permits` is free, in the order of the calls, with a function that releases it; a second call does nothing.
- */
-export function createSemaphore(permits = 1): () => Promise<() => void> {
-	const waiting: (() => void)[] = [];
-	let free = permits;
-	const release = () => {
-		const next = waiting.shift();
-		if (next) next();
-		else free += 1;
-	};
-	return async () => {
-		if (free > 0) free -= 1;
-		else await new Promise<void>((resolve) => waiting.push(resolve));
-		let isHeld = true;
-		return () => {
-			if (isHeld) release();
-			isHeld = false;
-		};
-	};
 }
 
 /** Migrates the database to this version's schema. @throws Refused */
@@ -192,7 +141,8 @@ export function createWriteHealth(
 		},
 		/** @throws Error when the database does not answer, or accepts no writes */
 		async check(db: Kysely<Schema>) {
-			await sql`select 1`.execute(db);
+			// The schema may be on another server than the one that answers.
+			await sql`select 1 from schema_migrations limit 1`.execute(db);
 			if (failedAt === null) return;
 			const since = performance.now() - failedAt;
 			if (since < QUIET_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);

@@ -1,6 +1,15 @@
 import { sql } from 'kysely';
-import type { Database, Queries } from './database.ts';
+import type { Database, Queries, Tx } from './database.ts';
 import { initial } from './migrations/0001-initial.ts';
+import { admissions } from './migrations/0002-admissions.ts';
+import { rateCounts } from './migrations/0003-rate-counts.ts';
+import { vouchers } from './migrations/0004-vouchers.ts';
+import { connections } from './migrations/0005-connections.ts';
+import { books } from './migrations/0006-books.ts';
+import { outages } from './migrations/0008-outages.ts';
+import { payouts } from './migrations/0009-payouts.ts';
+import { booksByRow } from './migrations/0011-books-by-row.ts';
+import { OF_SCHEMA, holdsEverything } from './locks.ts';
 import { refuse } from '#lib/server/platform/errors.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
@@ -41,8 +50,18 @@ export const DIALECTS: Record<Database['kind'], Dialect> = {
 	}
 };
 
-/** In the order of their numbers, which may have gaps; the position (from 1) is the version. */
-const MIGRATIONS: readonly Migration[] = [initial];
+/** In the order of their numbers. A number without a file was never released. The position (from 1) is the version. */
+const MIGRATIONS: readonly Migration[] = [
+	initial,
+	admissions,
+	rateCounts,
+	vouchers,
+	connections,
+	books,
+	outages,
+	payouts,
+	booksByRow
+];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */
 export const MIGRATION_LOCK = 7_243_001;
@@ -96,39 +115,68 @@ async function listApplied(queries: Queries): Promise<AppliedMigration[]> {
  * them. A failed migration leaves the database unchanged.
  */
 export async function migrate(database: Database): Promise<void> {
-	if (database.kind === 'postgres') return applyMissing(database);
+	if (database.kind === 'postgres') return database.db.transaction().execute((trx) => applyMissing(trx));
 	// Rebuilding a table needs foreign keys off, which works only outside a transaction
 	// (sqlite.org/lang_altertable.html, 7).
 	await sql`pragma foreign_keys = off`.execute(database.db);
 	try {
-		await applyMissing(database);
+		await database.db.transaction().execute((trx) => applyMissing(trx));
 	} finally {
 		await sql`pragma foreign_keys = on`.execute(database.db);
 	}
 }
 
-async function applyMissing(database: Database): Promise<void> {
-	await database.db.transaction().execute(async (trx) => {
+/** Migrates the current schema. @throws Refused */
+export async function applyMissing(trx: Tx): Promise<void> {
+	const kind = holdsEverything(trx) ? 'sqlite' : 'postgres';
+	if (kind === 'postgres') {
 		// A large table, or the wait for the lock, may exceed the server's statement timeout.
-		if (database.kind === 'postgres') await sql`set local statement_timeout = 0`.execute(trx);
-		await database.lock(trx, MIGRATION_LOCK);
-		await sql`create table if not exists schema_migrations (
-			version integer primary key, name text not null, applied_at text not null default current_timestamp
-		)`.execute(trx);
-		const applied = await listApplied(trx);
-		const version = applied.length === 0 ? 0 : schemaVersion(applied);
-		for (const [index, migration] of MIGRATIONS.entries()) {
-			if (index < version) continue;
-			for (const statement of migration.statements(DIALECTS[database.kind])) {
-				await sql.raw(statement).execute(trx);
-			}
-			await sql`insert into schema_migrations (version, name) values (${index + 1}, ${migration.name})`.execute(
-				trx
-			);
+		await sql`set local statement_timeout = 0`.execute(trx);
+		await lockMigrations(trx);
+		const { rows } = await sql`select 1 where current_schema() is null`.execute(trx);
+		if (rows.length > 0) {
+			throw refuse('The schema in DATABASE_URL does not exist: make it with "airtill city add".');
 		}
-		if (database.kind === 'sqlite' && version < MIGRATIONS.length) {
-			const broken = await sql`pragma foreign_key_check`.execute(trx);
-			if (broken.rows.length > 0) throw new Error('A migration broke a foreign key');
-		}
-	});
+	}
+	await sql`create table if not exists schema_migrations (
+		version integer primary key, name text not null, applied_at text not null default current_timestamp
+	)`.execute(trx);
+	const applied = await listApplied(trx);
+	const version = applied.length === 0 ? 0 : schemaVersion(applied);
+	for (const [index, migration] of MIGRATIONS.entries()) {
+		if (index < version) continue;
+		for (const statement of migration.statements(DIALECTS[kind])) await sql.raw(statement).execute(trx);
+		await sql`insert into schema_migrations (version, name) values (${index + 1}, ${migration.name})`.execute(
+			trx
+		);
+	}
+	if (version === MIGRATIONS.length) return;
+	if (kind === 'postgres') return startIds(trx);
+	const broken = await sql`pragma foreign_key_check`.execute(trx);
+	if (broken.rows.length > 0) throw new Error('A migration broke a foreign key');
+}
+
+/** Two processes that start at once migrate one after the other. @param scope '' for all schemas of the database */
+export const lockMigrations = (trx: Tx, scope = OF_SCHEMA) =>
+	sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint ${sql.raw(scope)})`.execute(trx);
+
+/** More than a city ever needs. The ids of city 17 begin with 1,700,000,000,001; those of an installation without cities with 1. */
+const IDS_PER_CITY = 100_000_000_000;
+
+/** The number of a city, from the last id of a sequence. On Citus the ids of each server begin elsewhere. */
+export const CITY_NUMBER = sql.raw<number>(
+	`((coalesce(last_value, min_value) - min_value + 1) / ${IDS_PER_CITY})`
+);
+
+/**
+ * Lets the ids of tables that have none begin with the number of their city.
+ * @param number of a new city
+ */
+export async function startIds(trx: Tx, number?: number): Promise<void> {
+	const city =
+		number ??
+		sql`(select ${CITY_NUMBER} from pg_sequences
+		where schemaname = current_schema() and sequencename = 'accounts_id_seq')`;
+	await sql`select setval(format('%I.%I', schemaname, sequencename)::regclass, min_value - 1 + ${city} * ${IDS_PER_CITY}::bigint)
+		from pg_sequences where schemaname = current_schema() and last_value is null and ${city} > 0`.execute(trx);
 }

@@ -1,3 +1,4 @@
+import { Outdated } from './locks.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
@@ -6,27 +7,20 @@ import {
 	type DatabaseOptions,
 	type NearRouter,
 	type NearSearch,
-	type RateDecision,
-	type RateLimit,
-	type SharedRates,
-	createSemaphore,
 	createWriteHealth,
 	withTasks
 } from './database.ts';
+import { codeOf, nameStatements, repeatUnnamed } from './named-statements.ts';
 import type { Schema } from './schema.ts';
 import { EARTH_RADIUS_METRES, boxesAround } from '#lib/domain/geo.ts';
-import { createHash } from 'node:crypto';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** A machine without power or a suspended process must not hold locks for longer than leases (jobs.ts). */
 const IDLE_TRANSACTION_TIMEOUT_MS = 8_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/**
- * Purchases write to the same pages of indexes, so that more of their transactions at a time mostly end each other;
- * PostgreSQL advises to limit them (documentation of version 15, 13.2.3). While one waits for a row, another can run.
- */
-const MAX_LIMITED = 2;
-/** Conflicting transactions are retried for this long. */
+/** A new connection parses and plans each statement again. */
+const IDLE_TIMEOUT_MS = 5 * 60_000;
+/** Transactions that stop each other are repeated for this long. */
 const RETRY_MS = 20_000;
 /** Pauses stay short for 2 s, which is FreeRADIUS's timeout, then grow so that retries do not collide again. */
 const QUICK_MS = 2_000;
@@ -35,6 +29,9 @@ const MAX_PAUSE_MS = 1_000;
 
 /** serialization_failure and deadlock_detected, https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const RETRIED = new Set(['40001', '40P01']);
+/** A row was deleted between the read and the insert of its child. The next attempt finds it gone. */
+const FOREIGN_KEY_VIOLATION = '23503';
+const MAX_ORPHANED = 2;
 const UNIQUE_VIOLATION = '23505';
 /** disk_full, io_error and read_only_sql_transaction */
 const NOT_STORED = new Set(['53100', '58030', '25006']);
@@ -49,38 +46,31 @@ function parseInteger(text: string): number {
 	return value;
 }
 
-const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
-
 /** Opens a pool of PostgreSQL connections (version 15 or newer). */
 export function openPostgres(url: string, options: DatabaseOptions): Database {
-	const { poolSize, onError } = options;
+	const { poolSize, areStatementsNamed, onError } = options;
 	const pool = openPool(url, poolSize);
 	const health = createWriteHealth((error) => NOT_STORED.has(codeOf(error) ?? ''), {
 		onError: (error) => onError?.(codeOf(error) ?? 'connection')
 	});
-	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: health.log });
-	const acquire = createSemaphore(MAX_LIMITED);
+	const dialect = new PostgresDialect({ pool: nameStatements(pool, areStatementsNamed) });
+	const db = new Kysely<Schema>({ dialect, log: health.log });
 	return {
 		kind: 'postgres',
 		db,
 		unsynced: db,
-		async transact(work, { limitConcurrency = false } = {}) {
-			const release = limitConcurrency ? await acquire() : null;
-			try {
-				return await retrying(() => withTasks(db.transaction().setIsolationLevel('serializable'), work));
-			} finally {
-				release?.();
-			}
-		},
-		write: (work) => withTasks(db.transaction(), work),
+		// Named, because the administrator of the database can choose another default.
+		transact: (work) =>
+			retrying(() =>
+				repeatUnnamed(() => withTasks(db.transaction().setIsolationLevel('read committed'), work))
+			),
 		writeBehind: (work) =>
-			db.transaction().execute(async (trx) => {
-				await sql`set local synchronous_commit = off`.execute(trx);
-				await work(trx);
-			}),
-		async lock(trx, lock) {
-			await sql`select pg_advisory_xact_lock(${lock})`.execute(trx);
-		},
+			repeatUnnamed(() =>
+				db.transaction().execute(async (trx) => {
+					await sql`set local synchronous_commit = off`.execute(trx);
+					await work(trx);
+				})
+			),
 		lockClaimed: sql`for update skip locked`,
 		nearestRouters: (search) => nearestRouters(db, search),
 		hasWords: (
@@ -90,7 +80,6 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 				words.map((word) => sql`without_accents(${word}) || ':*'`),
 				sql` || ' & ' || `
 			)})`,
-		rates: sharedRates(db),
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		connections: () => ({
 			busy: pool.totalCount - pool.idleCount,
@@ -104,15 +93,19 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 	};
 }
 
+/** The schema that an address asks for, `?options=-csearch_path=NAME`. */
+export const schemaOfUrl = (url: string): string | undefined => /search_path(?:=|%3D)(\w+)/i.exec(url)?.[1];
+
 function openPool(url: string, max: number): pg.Pool {
 	const types = new pg.TypeOverrides();
 	types.setTypeParser(INT8_OID, parseInteger);
 	types.setTypeParser(NUMERIC_OID, Number);
 	const pool = new pg.Pool({
 		...{ connectionString: url, max, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, types },
+		idleTimeoutMillis: IDLE_TIMEOUT_MS,
 		statement_timeout: STATEMENT_TIMEOUT_MS,
 		idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-		application_name: 'airtill'
+		application_name: ['airtill', schemaOfUrl(url)].join(' ').trim()
 	});
 	// The pool replaces a broken connection, and its query fails. Without these listeners (for idle connections, and
 	// for those in use) the event would end the process.
@@ -123,12 +116,17 @@ function openPool(url: string, max: number): pg.Pool {
 
 async function retrying<T>(run: () => Promise<T>): Promise<T> {
 	const startedAt = performance.now();
+	let orphaned = 0;
 	for (let attempt = 1; ; attempt += 1) {
 		try {
 			return await run();
 		} catch (error) {
 			const elapsedMs = performance.now() - startedAt;
-			if (!RETRIED.has(codeOf(error) ?? '') || elapsedMs > RETRY_MS) throw error;
+			const code = codeOf(error) ?? '';
+			if (code === FOREIGN_KEY_VIOLATION) orphaned += 1;
+			const isOrphan = code === FOREIGN_KEY_VIOLATION && orphaned <= MAX_ORPHANED;
+			const isRepeated = isOrphan || RETRIED.has(code) || error instanceof Outdated;
+			if (!isRepeated || elapsedMs > RETRY_MS) throw error;
 			const longestMs = elapsedMs < QUICK_MS ? QUICK_PAUSE_MS : MAX_PAUSE_MS;
 			await sleep(Math.random() * Math.min(longestMs, 5 * 2 ** attempt));
 		}
@@ -202,102 +200,3 @@ function distanceFrom({ centre }: NearSearch) {
 
 const isAfter = ({ after }: NearSearch, distance: RawBuilder<unknown>) =>
 	after ? sql`and (${distance}, id) > (${after.distance}::float8, ${after.id}::bigint)` : sql``;
-
-interface RateRequest {
-	limits: readonly RateLimit[];
-	windowMs: number;
-}
-
-type Decisions = RateDecision[];
-
-interface Waiting {
-	request: RateRequest;
-	resolve(decisions: Decisions): void;
-	reject(error: unknown): void;
-}
-
-/** query_canceled, https://www.postgresql.org/docs/15/errcodes-appendix.html */
-const STATEMENT_TIMED_OUT = '57014';
-/** Requests whose limits one call takes. */
-const MAX_BATCH = 100;
-/** A lost connection answers nothing. Longer than the time that PostgreSQL gives a statement. */
-const MAX_CALL_MS = 16_000;
-
-/**
- * Calls the functions of migrations 0044 and 0062, which go by the database's clock. One call at a time: requests that
- * come meanwhile share the next, so that those of one key do not wait for each other's lock with a connection each.
- */
-function sharedRates(db: Kysely<Schema>): SharedRates {
-	const queue: Waiting[] = [];
-	let isRunning = false;
-
-	async function takeAll(): Promise<void> {
-		isRunning = true;
-		while (queue.length > 0) {
-			const batch = queue.splice(0, MAX_BATCH);
-			const requests = batch.map(({ request }) => request);
-			try {
-				const decisions = await withinTime(takeBatch(db, requests));
-				for (const [index, { resolve }] of batch.entries()) resolve(decisions[index] ?? []);
-			} catch (error) {
-				// If the database is away, those that came meanwhile do not wait for another failure: a limit must not stop a
-				// purchase.
-				const failed = isAway(error) ? [...batch, ...queue.splice(0)] : batch;
-				for (const { reject } of failed) reject(error);
-			}
-		}
-		isRunning = false;
-	}
-
-	return {
-		async take(limits, windowMs) {
-			const [first, second] = await new Promise<Decisions>((resolve, reject) => {
-				queue.push({ request: { limits, windowMs }, resolve, reject });
-				if (!isRunning) void takeAll();
-			});
-			if (!first) throw new Error('take_rates answered nothing');
-			return second ? [first, second] : [first];
-		},
-		async forgetIdle(idleMs) {
-			const idle = sql`asked_at < clock_timestamp() - make_interval(secs => ${idleMs / 1000})`;
-			await withinTime(sql`delete from rate_heads where ${idle}`.execute(db));
-		}
-	};
-}
-
-/** An error that PostgreSQL itself answers at once, such as a deadlock, is of one call only. */
-const isAway = (error: unknown) => !(error instanceof pg.DatabaseError) || error.code === STATEMENT_TIMED_OUT;
-
-async function withinTime<T>(call: Promise<T>): Promise<T> {
-	const over = new AbortController();
-	const timeout = sleep(MAX_CALL_MS, null, { ref: false, signal: over.signal }).then(() => {
-		throw new Error(`No answer within ${MAX_CALL_MS} ms`);
-	});
-	try {
-		return await Promise.race([call, timeout]);
-	} finally {
-		over.abort();
-	}
-}
-
-/** Text that PostgreSQL takes: what somebody typed must not fail the requests of others. */
-const stored = (subject: string) =>
-	/^[ -~]{1,200}$/.test(subject) ? subject : createHash('sha256').update(subject).digest('hex');
-
-/** Returns the decisions of each request, up to its first refusal. */
-async function takeBatch(db: Kysely<Schema>, requests: RateRequest[]): Promise<Decisions[]> {
-	const limits = requests.flatMap(({ limits, windowMs }, request) =>
-		limits.map((limit) => ({ ...limit, request, windowMs }))
-	);
-	const { rows } = await sql<RateDecision | { admitted: null }>`
-		select admitted, remaining, reset_ms as "resetMs" from take_rates(
-			${limits.map(({ request }) => request)}::integer[],
-			${limits.map(({ subject }) => stored(subject))}::text[],
-			${limits.map(({ limit }) => limit)}::integer[],
-			${limits.map(({ windowMs }) => windowMs)}::float8[])`.execute(db);
-	const decisions: Decisions[] = requests.map(() => []);
-	for (const [index, row] of rows.entries()) {
-		if (row.admitted !== null) decisions[limits[index]?.request ?? -1]?.push(row);
-	}
-	return decisions;
-}

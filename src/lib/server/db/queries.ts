@@ -18,7 +18,7 @@ export const first = async <T>(query: Query<T>): Promise<T | null> =>
 
 export const exists = async (query: Query<unknown>): Promise<boolean> => (await first(query)) !== null;
 
-type TableWithId = {
+export type TableWithId = {
 	[Table in keyof Schema]: Selectable<Schema[Table]> extends { id: number } ? Table : never;
 }[keyof Schema];
 

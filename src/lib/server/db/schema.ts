@@ -91,7 +91,7 @@ export interface Schema {
 		payment_methods: string;
 		min_duration: string;
 		max_duration: string;
-		/** JSON array of offers; see routers/offers.ts. */
+		/** JSON array of offers; see routers/offer-list.ts. */
 		offers: Generated<string>;
 		last_offer_id: Generated<number>;
 		/** 0 if only the offers are sold. */
@@ -116,6 +116,20 @@ export interface Schema {
 		paused_until: Generated<number | null>;
 		/** When it sells, see domain/opening-hours.ts; null: always. */
 		opening_hours: Generated<string | null>;
+		/** 0 if passes do not get back the time of an outage. */
+		gives_time_back: Generated<number>;
+	};
+	/** From the first to the last moment in which none of the gateways of a router answered (gateways/outages.ts). */
+	outages: {
+		id: Generated<number>;
+		router_id: number;
+		began_at: number;
+		/** The last check without an answer. */
+		checked_at: number;
+		/** null while it lasts. */
+		ended_at: number | null;
+		/** When its passes had their time back. */
+		given_at: Generated<number | null>;
 	};
 	price_changes: {
 		id: Generated<number>;
@@ -175,7 +189,7 @@ export interface Schema {
 		payment_id: number | null;
 		/** The session whose pass the buyer asked to extend; null for a new pass. */
 		extends_session_id: Generated<number | null>;
-		/** null until it begins a pass of its own. */
+		/** Of an extension from the order on; null until a session begins a pass of its own. */
 		pass_id: Generated<number | null>;
 		/** Copied from the router when the time was ordered. */
 		access_kind: Generated<AccessKind>;
@@ -197,12 +211,128 @@ export interface Schema {
 	extra_time: {
 		id: Generated<number>;
 		session_id: number;
-		/** The person who gave it. */
+		/** The person who gave it; after an outage the owner of the router. */
 		account_id: number;
-		/** Names the form. */
+		/** Names the form, or the outage and the pass. */
 		form: string;
 		seconds: number;
+		/** The outage that took the time; null if a person gave it. */
+		outage_id: Generated<number | null>;
 		created_at: number;
+	};
+	/** Vouchers for one offer of a router, on the terms of that day (billing/vouchers.ts). */
+	voucher_batches: {
+		id: Generated<number>;
+		owner_account_id: number;
+		router_id: number;
+		offer_id: number;
+		offer_name: string;
+		duration: string;
+		duration_seconds: number;
+		amount_minor: number;
+		currency: string;
+		max_devices: number;
+		speed_down_kbps: number | null;
+		speed_up_kbps: number | null;
+		data_limit_mb: number | null;
+		/** Vouchers to print; 0: they are sold one at a time. */
+		size: number;
+		/** Who sells the printed vouchers; null: the owner and the staff. */
+		seller: string | null;
+		/** Share of the price that the seller keeps. */
+		commission_basis_points: Generated<number>;
+		/** The person who made it. */
+		account_id: number;
+		/** Names the form. */
+		form: Generated<string | null>;
+		printed_at: Generated<number | null>;
+		created_at: number;
+	};
+	vouchers: {
+		id: Generated<number>;
+		batch_id: number;
+		/** Keyed hash. */
+		code_hash: string;
+		status: 'unsold' | 'sold' | 'redeemed' | 'void';
+		sold_at: Generated<number | null>;
+		/** null: sold outside of Airtill, and known since it was redeemed. */
+		sold_by: Generated<number | null>;
+		redeemed_at: Generated<number | null>;
+		/** The session that it paid for. */
+		session_id: Generated<number | null>;
+		void_at: Generated<number | null>;
+		void_by: Generated<number | null>;
+		/** The count of cash that has its price; null while the person has the cash. */
+		closing_id: Generated<number | null>;
+		/** SHA-256 of the token of the form that sold it, from which its code is derived. */
+		form: Generated<string | null>;
+		created_at: number;
+	};
+	/** A person counted the cash of the vouchers that they sold since the last time. */
+	cash_closings: {
+		id: Generated<number>;
+		owner_account_id: number;
+		account_id: number;
+		vouchers: number;
+		expected_minor: number;
+		counted_minor: number;
+		currency: string;
+		note: string;
+		/** Names the form. */
+		form: string;
+		created_at: number;
+	};
+	/** Never changed or deleted; posted by triggers (billing/books.ts). */
+	book_entries: BookEntry & { id: Generated<number> };
+	/** A view: the entries that follow from the rows of `source`. */
+	due_entries: BookEntry & { source: 'payments' | 'vouchers' | 'cash_closings' };
+	/** The same of payouts. */
+	due_payouts: BookEntry & { source: 'payouts' };
+	/** Where an owner wants to be paid. The newest one that is usable counts; never changed but for `cancelled_at`. */
+	payout_destinations: {
+		id: Generated<number>;
+		owner_account_id: number;
+		/** A payment method, or `bank`. */
+		method: string;
+		/** A number in E.164; of `bank` what the owner wrote. */
+		address: string;
+		/** The person who entered it. */
+		account_id: number;
+		usable_at: number;
+		/** Replaced before it was usable. */
+		cancelled_at: Generated<number | null>;
+		created_at: number;
+	};
+	/** Money to owners (billing/payouts.ts). */
+	payouts: {
+		id: Generated<number>;
+		/** Names the run, which is a form. */
+		run: string;
+		owner_account_id: number;
+		method: string;
+		address: string;
+		/** The adapter that sends it; null: a person does, with a file. */
+		operator: string | null;
+		/** UUID v4: our reference at the operator, stored before the call. */
+		reference: string;
+		amount_minor: number;
+		currency: string;
+		status: 'proposed' | 'open' | 'paid' | 'failed' | 'cancelled';
+		submit_state: 'created' | 'submitting' | 'accepted' | 'uncertain';
+		submitted_at: Generated<number | null>;
+		/** The operator's transaction id. */
+		provider_reference: Generated<string | null>;
+		/** What the operator answered last, redacted, or why a person ended it. */
+		answer: Generated<string | null>;
+		/** Actors of the audit log. */
+		created_by: string;
+		approved_by: string | null;
+		created_at: number;
+		/** When it left the owner's account in the books. */
+		approved_at: number | null;
+		paid_at: Generated<number | null>;
+		failed_at: Generated<number | null>;
+		updated_at: number;
 	};
 	payments: {
 		id: Generated<number>;
@@ -453,7 +583,7 @@ export interface Schema {
 	gateways: {
 		id: Generated<number>;
 		router_id: number;
-		kind: 'opennds' | 'mikrotik' | 'coova' | 'unifi' | 'hostapd';
+		kind: 'opennds' | 'mikrotik' | 'mikrotik-fetch' | 'coova' | 'unifi' | 'hostapd';
 		name: string;
 		/** SHA-256 of the key in its portal address, hex. */
 		key_hash: string;
@@ -480,11 +610,15 @@ export interface Schema {
 		checked_seen_at: Generated<number | null>;
 		/** Consecutive checks without an expected message. */
 		missed_checks: Generated<number>;
+		/** First moment of these without an answer; null while Airtill did not ask either. */
+		silent_since: Generated<number | null>;
 		/** Devices online by its last report; null if it sends none. */
 		online_count: Generated<number | null>;
 		/** How it last named a device that is no MAC address, its digits as `x`; '' for no name, null for never. */
 		unread_device: Generated<string | null>;
 		unread_device_at: Generated<number | null>;
+		/** When its removal began, which disconnects its devices. */
+		removing_at: Generated<number | null>;
 		created_at: number;
 		updated_at: number;
 	};
@@ -540,38 +674,32 @@ export interface Schema {
 		updated_at: number;
 	};
 	/** Access of one device, or user, of a pass at one gateway. */
-	grants: {
+	admissions: {
 		id: Generated<number>;
 		pass_id: number;
 		gateway_id: number;
 		/** The captive session of the device. Its parameters let the gateway sign the device in. */
 		captive_session_id: number | null;
-		/** null if the gateway grants a user, on any device. */
+		/** null if the gateway lets in a user, on any device. */
 		mac: string | null;
-		/**
-		 * `granting`: the gateway has not confirmed the desired end. `granted`: it has. `revoking`: it must disconnect
-		 * the device. `revoked`: it has. `failed`: it could not, and disconnects at `requested_end_at` itself.
-		 */
-		state: 'granting' | 'granted' | 'revoking' | 'revoked' | 'failed';
-		/** The end last sent to the gateway, stored before the call; null before the first call. */
-		requested_end_at: number | null;
-		confirmed_end_at: Generated<number | null>;
-		granted_at: number | null;
-		/** When the pass gave it up before its end: after a move, a refund or the removal of the gateway. */
+		created_at: number;
+		/** When the pass gave it up: at its end, after a move or a refund, or when the gateway was removed. */
 		released_at: number | null;
-		revoked_at: number | null;
-		/** The last grant request without an answer: the gateway may still carry it out. */
+		/** The end last sent, stored before the call, or fetched; null if the gateway lets nobody in for it. */
+		sent_until: number | null;
+		/** The end that the gateway last confirmed, or when it disconnected. */
+		allowed_until: number | null;
+		/** Since when the gateway lets it in; null if that is not known (any more). */
+		allowed_at: number | null;
+		/** The last call without an answer: the gateway may still carry it out. Names the call that is on its way. */
 		unanswered_at: number | null;
-		/** Counts requests to grant again, so that answers to older ones are ignored. */
-		revision: Generated<number>;
+		/** After a failed call: when to try again. Otherwise when to read the counter. */
+		check_at: number | null;
+		/** Why the last call failed; null if it did not. */
+		problem: string | null;
 		/** The device's counter as its gateway reported it last, up and down together. */
 		data_bytes: Generated<number>;
 		data_reported_at: Generated<number | null>;
-		/** Failed calls in a row. */
-		attempts: Generated<number>;
-		last_error: string | null;
-		created_at: number;
-		updated_at: number;
 	};
 	device_slots: {
 		id: Generated<number>;
@@ -612,6 +740,8 @@ export interface Schema {
 		counter_out: number | null;
 		disconnect_state: Generated<'none' | 'asked' | 'done' | 'failed'>;
 		disconnect_attempts: Generated<number>;
+		/** When a call without success is repeated; null for now. */
+		check_at: Generated<number | null>;
 		last_error: string | null;
 	};
 	notifications: {
@@ -619,7 +749,7 @@ export interface Schema {
 		/** null for a buyer. */
 		account_id: number | null;
 		channel: Channel;
-		kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'reviews' | 'buyer';
+		kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'reviews' | 'buyer' | 'payout';
 		/** Names its reason, for example `purchase … 0`. */
 		key: string;
 		/** Email address, or number in E.164. */
@@ -680,12 +810,46 @@ export interface Schema {
 	};
 }
 
+interface BookEntry {
+	kind:
+		| 'payment'
+		| 'correction'
+		| 'refund'
+		| 'unapplied_payment'
+		| 'unapplied_refund'
+		| 'voucher'
+		| 'voucher_void'
+		| 'cash_difference'
+		| 'payout'
+		| 'payout_failed'
+		| 'payout_late';
+	/** Of the payment, voucher, cash closing or payout that it follows from. */
+	source_id: number;
+	/** When it counts. */
+	at: number;
+	/** An account of the books. */
+	debit: string;
+	credit: string;
+	amount_minor: number;
+	/** Of the fee or commission that moves with the amount; null: none can. */
+	fee_debit: string | null;
+	fee_credit: string | null;
+	fee_minor: number;
+	currency: string;
+	owner_account_id: number;
+	/** null for the cash of several routers. */
+	router_id: number | null;
+	/** null for time at the hourly price. */
+	offer_name: string | null;
+	payment_method: string;
+}
+
 /** A row as it is read. */
 export type Row<Table extends keyof Schema> = Selectable<Schema[Table]>;
 
 export type Channel = 'email' | 'sms';
 
-export type GrantsTable = Schema['grants'];
+export type AdmissionsTable = Schema['admissions'];
 export type DeviceSlotsTable = Schema['device_slots'];
 export type ConnectionsTable = Schema['connections'];
 export type GatewaysTable = Schema['gateways'];

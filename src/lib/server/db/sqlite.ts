@@ -25,7 +25,6 @@ import {
 	type NearRouter,
 	type NearSearch,
 	type Queries,
-	createSemaphore,
 	createWriteHealth,
 	withTasks
 } from './database.ts';
@@ -86,15 +85,11 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 		db,
 		unsynced: withSemaphore(unsyncedSemaphore(main, acquire)),
 		transact: (work) => withTasks(db.transaction(), work),
-		write: (work) => withTasks(db.transaction(), work),
 		writeBehind: (work) => behind.transaction().execute(work),
-		// `begin immediate` is the lock.
-		lock: async () => {},
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
 		hasWords: (words) => sql`id in (select rowid from router_words
 			where router_words match ${words.map((word) => `"${word}"*`).join(' ')})`,
-		rates: null,
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		connections: () => null,
 		ping: () => health.check(db),
@@ -104,6 +99,28 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 			// Kysely closes only connections that it has used.
 			for (const connection of [main, second]) if (connection.isOpen) connection.close();
 		}
+	};
+}
+
+/**
+ * A fair semaphore. Resolves when one of `permits` is free, in the order of the calls, with a function that releases it; a second call does nothing.
+ */
+function createSemaphore(permits = 1): () => Promise<() => void> {
+	const waiting: (() => void)[] = [];
+	let free = permits;
+	const release = () => {
+		const next = waiting.shift();
+		if (next) next();
+		else free += 1;
+	};
+	return async () => {
+		if (free > 0) free -= 1;
+		else await new Promise<void>((resolve) => waiting.push(resolve));
+		let isHeld = true;
+		return () => {
+			if (isHeld) release();
+			isHeld = false;
+		};
 	};
 }
 
@@ -183,18 +200,23 @@ function keep(path: string, connection: DatabaseSync): string {
  * Finds the nearest routers on SQLite. The R*Tree holds positions as 32-bit floats, so its distances are approximate
  * and only possible results are read. Distances are computed here: SQL expressions take more than twice as long.
  *
- * If the whole circle holds too many routers, a small one grows until it fills the page, so the cost depends on the page
- * and not on the density of routers. A later page also reads the positions before it.
+ * The circle that is read shrinks while it holds too many routers, then grows until it fills the page, so the cost
+ * depends on the page and not on the density of routers. A later page also reads the positions before it.
  */
 
 /** Largest error of the R*Tree's 32-bit positions, rounded up: about 2.4 m in each direction. */
 const ROUNDING_METRES = 5;
 /** Extra rows read, so that disabled and equally distant routers seldom need a second query. */
 const SPARE = 10;
-/** A circle is crowded above this many positions per requested router. */
+/** The circle shrinks above this many positions per requested router. */
 const CROWDED = 4;
-const FIRST_METRES = 150;
+const SHRINKAGE = 4;
+/** A circle without a full page grows at least to this. */
+const GROWN_METRES = 150;
 const GROWTH = 1.5;
+/** Circles this close to each other are not worth another step. */
+const CLOSE = 1.1;
+const CLOSE_METRES = 1;
 
 interface Candidate {
 	id: number;
@@ -247,18 +269,26 @@ async function nearestOf(
 
 export async function nearestRouters(queries: Queries, search: NearSearch): Promise<NearRouter[]> {
 	const { radiusMetres, after, limit } = search;
-	const most = CROWDED * (limit + SPARE);
 	// The routers before a later page are unknown, so its circle grows from there.
-	const all = after ? null : await candidatesWithin(queries, search, most);
-	if (all) return nearestOf(queries, search, all);
-	let reach = Math.max(FIRST_METRES, GROWTH * (after?.distance ?? 0));
+	let most = after ? Infinity : CROWDED * (limit + SPARE);
+	/** Within it the page is not full. */
+	let short = after?.distance ?? 0;
+	let reach = after ? grow(short) : radiusMetres;
 	for (;;) {
-		const within = { ...search, radiusMetres: Math.min(reach, radiusMetres) };
-		const page = await nearestOf(queries, within, (await candidatesWithin(queries, within, Infinity)) ?? []);
-		if (page.length >= limit || reach >= radiusMetres) return page;
-		reach *= GROWTH;
+		reach = Math.min(reach, radiusMetres);
+		const within = { ...search, radiusMetres: reach };
+		const candidates = await candidatesWithin(queries, within, most);
+		if (candidates) {
+			const page = await nearestOf(queries, within, candidates);
+			if (page.length >= limit || reach >= radiusMetres) return page;
+			short = reach;
+			reach = grow(short);
+		} else if (reach < Math.max(CLOSE_METRES, CLOSE * short)) most = Infinity;
+		else reach = short === 0 ? reach / SHRINKAGE : Math.sqrt(short * reach);
 	}
 }
+
+const grow = (metres: number): number => Math.max(GROWN_METRES, GROWTH * metres);
 
 interface Options {
 	/** How long a statement waits for another connection to finish writing. */

@@ -1,7 +1,8 @@
+import { sql } from 'kysely';
 import { DAY_MS, HOUR_MS, MINUTE_MS, dateAt, durationSeconds, spanOfDates } from '#lib/domain/time.ts';
 import type { App } from '../app.ts';
 import type { Tx } from '../db/database.ts';
-import { parseOffers } from '../routers/offers.ts';
+import { parseOffers } from '../routers/offer-list.ts';
 import type { RouterRow } from '../routers/routers.ts';
 
 /** So that the pages of a demo owner show what an owner sees after a month: the same sales at each first start. */
@@ -17,6 +18,7 @@ const HOURS = [1, 0, 0, 0, 0, 0, 1, 2, 3, 4, 4, 5, 8, 7, 5, 4, 5, 7, 9, 10, 9, 6
 const HOURLY = { '30m': 4, '1h': 8, '2h': 4, '3h': 2 };
 const MTN_SHARE = 0.65;
 const REFUND_SHARE = 0.015;
+const REFUND_MS = 10 * MINUTE_MS;
 
 interface Sale {
 	router: RouterRow;
@@ -110,7 +112,7 @@ async function insertSales(trx: Tx, { config }: App, account: number, sales: rea
 	});
 	const endOf = ({ at, duration }: Sale) => at + durationSeconds(duration) * 1000;
 	/** The customer could not connect, and the owner gave the money back. */
-	const refundedAt = (sale: Sale) => (sale.isRefunded ? sale.at + 10 * MINUTE_MS : null);
+	const refundedAt = (sale: Sale) => (sale.isRefunded ? sale.at + REFUND_MS : null);
 	const sessions = await trx
 		.insertInto('sessions')
 		.values(
@@ -154,9 +156,8 @@ async function insertSales(trx: Tx, { config }: App, account: number, sales: rea
 				...{ failure_code: null, failure_message: null, claim: null, statement_at: null },
 				...{ settled_minor: sale.amountMinor, settled_currency: sale.router.currency },
 				commission_basis_points: config.commissionBasisPoints,
-				status: sale.isRefunded ? ('refunded' as const) : ('success' as const),
-				...{ paid_at: sale.at, refunded_at: refundedAt(sale), expires_at: sale.at + 10 * MINUTE_MS },
-				...{ refund_reason: sale.isRefunded ? 'admin' : null, updated_at: refundedAt(sale) ?? sale.at }
+				...{ status: 'success' as const, paid_at: sale.at, expires_at: sale.at + 10 * MINUTE_MS },
+				updated_at: sale.at
 			}))
 		)
 		.returning(['id', 'session_id'])
@@ -182,7 +183,13 @@ async function insertSales(trx: Tx, { config }: App, account: number, sales: rea
 			...{ operator_reference: null, claim: null, created_at: at, updated_at: at }
 		};
 	});
-	if (refunds.length > 0) await trx.insertInto('refunds').values(refunds).execute();
+	if (refunds.length > 0) {
+		await trx.insertInto('refunds').values(refunds).execute();
+		const at = sql<number>`paid_at + ${REFUND_MS}`;
+		const refunded = { status: 'refunded' as const, refund_reason: 'admin', refunded_at: at, updated_at: at };
+		const ids = refunds.map((refund) => refund.payment_id);
+		await trx.updateTable('payments').set(refunded).where('id', 'in', ids).execute();
+	}
 	// A refund asks the sandbox for the charge.
 	await trx
 		.insertInto('sandbox_charges')

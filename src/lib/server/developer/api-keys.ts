@@ -1,3 +1,4 @@
+import { lockName } from '#lib/server/db/locks.ts';
 import type { Base } from '#lib/server/base.ts';
 import { z } from 'zod';
 import { type Caller, ROLES, hasRole } from '#lib/server/accounts/accounts.ts';
@@ -9,6 +10,11 @@ import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById, countRows, exists, isChanged, insertRow } from '#lib/server/db/queries.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 import type { Row } from '#lib/server/db/schema.ts';
+
+/**
+ * API keys. A key is stored as a hash and shown once. The installation's own keys are derived from AIRTILL_SECRET, so
+ * that every process has the same ones.
+ */
 
 /** Starts the names of Airtill's own keys. */
 export const OWN_PREFIX = 'airtill:';
@@ -26,7 +32,7 @@ export interface ApiKeys extends Base {
 	cache: Map<string, KnownKey>;
 }
 
-export const openApiKeys = (base: Base): ApiKeys => ({
+export const createApiKeys = (base: Base): ApiKeys => ({
 	...base,
 	mode: base.config.mode === 'live' ? 'live' : 'test',
 	cache: new Map()
@@ -145,6 +151,7 @@ export async function ensureDerivedKey(
 	const [key = ''] = keys;
 	const hash = sha256(key);
 	await database.transact(async (trx) => {
+		await lockName(trx, `keys of ${accountId}`);
 		const reinstate = trx.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash);
 		if (await findByHash(trx, hash)) await reinstate.execute();
 		else await insertRow(trx, 'api_keys', rowOf(key, { accountId, name, role }, clock.now()));
@@ -188,6 +195,7 @@ function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey,
 }
 
 async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now: number): Promise<void> {
+	await lockName(trx, `keys of ${accountId}`);
 	const account = await findById(trx, 'accounts', accountId);
 	if (!account || !hasRole(account.role, role)) {
 		throw refuseKey('role', `Keys of this account cannot have the role ${role}.`);

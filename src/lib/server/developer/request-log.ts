@@ -6,6 +6,13 @@ import { sql } from 'kysely';
 import { withoutNulls } from '../db/queries.ts';
 import type { Row } from '../db/schema.ts';
 
+/**
+ * Records the last API calls of each account.
+ *
+ * Calls stay in memory and are written once a second. No call waits for this or fails because of it. While the
+ * database is busy or away, memory holds at most MAX_WAITING calls and drops the oldest. A crash loses one second.
+ */
+
 export interface NewEntry {
 	accountId: number;
 	keyId: number;
@@ -47,13 +54,7 @@ const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
 const MAX_PATH_LENGTH = 200;
 
-/**
- * Records the last API calls of each account.
- *
- * Calls stay in memory and are written once a second. No call waits for this or fails because of it. While the
- * database is busy or away, memory holds at most MAX_WAITING calls and drops the oldest. A crash loses one second.
- */
-export function openRequestLog(base: LogBase): RequestLog {
+export function startRequestLog(base: LogBase): RequestLog {
 	const context: RequestLog = {
 		...base,
 		waiting: [],

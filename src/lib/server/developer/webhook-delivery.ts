@@ -50,8 +50,8 @@ const SECRET_BYTES = 32;
 
 /** Inserts deliveries in the transaction of the state change, so that no event is lost or invented. */
 export async function insertDeliveries(base: Pick<Base, 'secrets' | 'jobs'>, trx: Tx, event: RecordedEvent) {
-	const endpoints = await findRecipients(trx, event);
-	if (endpoints.length === 0) return;
+	const recipients = selectRecipients(trx, event).select(['id', 'account_id', 'status']).orderBy('id');
+	const endpoints = await recipients.execute();
 	const whole = JSON.stringify(eventBody(event));
 	const masked = JSON.stringify(eventBody({ ...event, data: hidePhone(event.data) }));
 	for (const { id, account_id, status } of endpoints) {
@@ -88,7 +88,8 @@ export async function insertDelivery(
 		})
 		.returning('id')
 		.executeTakeFirstOrThrow();
-	if (isActive) await jobs.scheduleInGroup(trx, DELIVERY_JOB, endpointId, [id], event.createdAt);
+	const job = { kind: DELIVERY_JOB, groupId: endpointId, subjectId: id, runAt: event.createdAt };
+	if (isActive) await jobs.scheduleAll(trx, [job]);
 	return id;
 }
 
@@ -116,7 +117,7 @@ export async function sendDelivery(
 	const endpoint = await findById(database.db, 'webhook_endpoints', delivery.endpoint_id);
 	if (endpoint?.status !== 'active') {
 		// It is of a transaction that ran while the endpoint was disabled.
-		await database.write((trx) => failPending(trx).where('id', '=', deliveryId).execute());
+		await database.transact((trx) => failPending(trx).where('id', '=', deliveryId).execute());
 		return null;
 	}
 	const startedAt = clock.now();
@@ -165,11 +166,7 @@ interface Attempt {
 	response: string | null;
 }
 
-/**
- * Records the endpoint's health, the log and the delivery's new state, at the database's default isolation level.
- * A serializable transaction would make purchases, which read the endpoints, fail and run again.
- * @returns when to try again, or null
- */
+/** Records the endpoint's health, the log and the delivery's new state. @returns when to try again, or null */
 async function finishAttempt(database: FencedDatabase, delivery: DeliveryRow, attempt: Attempt) {
 	const { statusCode, retryAfter, endedAt } = attempt;
 	const tries = delivery.tries + 1;
@@ -177,7 +174,7 @@ async function finishAttempt(database: FencedDatabase, delivery: DeliveryRow, at
 	// A replay during the attempt has moved the next attempt, which stays due.
 	const unlessReplayed = <T>(column: string, value: T) =>
 		sql<T>`case when next_attempt_at <> ${delivery.next_attempt_at} then ${sql.ref(column)} else ${value} end`;
-	return database.write(async (trx) => {
+	return database.transact(async (trx) => {
 		// All transactions that change both write the endpoint first, which prevents deadlocks.
 		await noteHealth(trx, delivery, attempt);
 		const isActive = (await findById(trx, 'webhook_endpoints', delivery.endpoint_id))?.status === 'active';
@@ -344,14 +341,10 @@ function redactSecret(text: string, secret: string, isCut: boolean): string {
 export const redactBody = (body: string): string =>
 	body.replace(/"phone":"(\+\d+)"/g, (_, phone: string) => `"phone":"${maskPhone(phone)}"`);
 
-/** Returns the endpoints of the account that caused the event and of the router's owner. */
-const findRecipients = (
-	queries: Queries,
-	event: { type: string; accountId: number; routerId: number }
-): Promise<Pick<EndpointRow, 'id' | 'account_id' | 'status'>[]> =>
+/** Selects the endpoints of the account that caused the event and of the router's owner. */
+const selectRecipients = (queries: Queries, event: { type: string; accountId: number; routerId: number }) =>
 	queries
 		.selectFrom('webhook_endpoints')
-		.select(['id', 'account_id', 'status'])
 		.where((where) =>
 			where.or([
 				where('account_id', '=', event.accountId),
@@ -363,9 +356,10 @@ const findRecipients = (
 			])
 		)
 		// Event names are quoted in the JSON and contain no wildcard of LIKE.
-		.where('events', 'like', `%"${event.type}"%`)
-		.orderBy('id')
-		.execute();
+		.where('events', 'like', `%"${event.type}"%`);
+
+export const countRecipients = (queries: Queries, event: Parameters<typeof selectRecipients>[1]) =>
+	selectRecipients(queries, event).select(({ fn }) => fn.countAll<number>().as('count'));
 
 /** Pending deliveries stay in the log and can be replayed; their jobs find nothing to send. Add which. */
 export const failPending = (queries: Queries) =>

@@ -120,7 +120,7 @@ export interface WebhookTransport {
 	localLookup: ReturnType<typeof guardedLookup>;
 }
 
-export function openWebhookTransport(
+export function createWebhookTransport(
 	rules: UrlRules & { resolve?: Resolve; isAllowed?: (address: string) => boolean }
 ): WebhookTransport {
 	const { allowInsecure, resolve = allowInsecure ? resolveLocally : resolvePublicly } = rules;

@@ -100,7 +100,7 @@ async function deleteOld({ db }: Database, now: number): Promise<void> {
 	await sql`delete from webhook_attempts where id in (select id from webhook_attempts
 			where started_at < ${before} limit ${BATCH})`.execute(db);
 	await sql`update events set data = '{}' where id in (select id from events
-			where created_at < ${before} and data <> '{}' limit ${BATCH})`.execute(db);
+			where created_at + 0 < ${before} and data <> '{}' limit ${BATCH})`.execute(db);
 	await db
 		.updateTable('webhook_endpoints')
 		.set({ old_secret_sealed: null, old_secret_until: null })

@@ -1,3 +1,4 @@
+import { lockById, lockName } from '#lib/server/db/locks.ts';
 import type { Updateable } from 'kysely';
 import type { Base } from '#lib/server/base.ts';
 import {
@@ -89,6 +90,7 @@ async function insertOrEnable(
 	accountId: number,
 	{ url, events }: WebhookRegistrationBody
 ) {
+	await lockName(trx, `webhooks of ${accountId}`);
 	const now = clock.now();
 	const address = normaliseAddress(url);
 	const columns = { url, events: JSON.stringify(events), updated_at: now };
@@ -144,7 +146,7 @@ export async function findWebhook({ database: { db }, clock }: Webhooks, account
 /** Deletes an endpoint with its log, and returns it as the API shows it; null without an endpoint. */
 export const deleteWebhook = ({ database }: Webhooks, accountId: number, id: number) =>
 	database.transact(async (trx) => {
-		const row = await findEndpoint(trx, accountId, id);
+		const row = await lockEndpoint(trx, accountId, id);
 		if (!row) return null;
 		await trx.deleteFrom('webhook_endpoints').where('id', '=', id).execute();
 		return formatWebhook(row, null);
@@ -159,7 +161,7 @@ export async function rotateWebhookSecret(
 	const secret = createWebhookSecret();
 	const now = clock.now();
 	return database.transact(async (trx) => {
-		const row = await findEndpoint(trx, accountId, id);
+		const row = await lockEndpoint(trx, accountId, id);
 		if (!row) return null;
 		await changeEndpoint(trx, id, {
 			secret_sealed: secrets.encrypt(secret, formatSecretContext(row)),
@@ -179,7 +181,7 @@ export async function setWebhookStatus(
 	status: EndpointRow['status']
 ) {
 	return database.transact(async (trx) => {
-		const row = await findEndpoint(trx, accountId, id);
+		const row = await lockEndpoint(trx, accountId, id);
 		if (!row) return false;
 		if (row.status === status) return true;
 		const to = status === 'active' ? HEALTHY : ({ status, disabled_reason: 'manual' } as const);
@@ -296,7 +298,11 @@ async function makeDue(
 				? all.where('id', '=', which.id)
 				: all.where('status', '=', 'failed').where('created_at', '>=', which.failedSince);
 		const ids = (await chosen.returning('id').execute()).map(({ id }) => id);
-		await jobs.scheduleInGroup(trx, DELIVERY_JOB, endpointId, ids, now);
+		const job = { kind: DELIVERY_JOB, groupId: endpointId, runAt: now };
+		await jobs.scheduleAll(
+			trx,
+			ids.map((subjectId) => ({ ...job, subjectId }))
+		);
 		return ids.length;
 	});
 }
@@ -347,6 +353,11 @@ const selectEndpoints = (queries: Queries, accountId: number) =>
 
 async function findEndpoint(queries: Queries, accountId: number, id: number): Promise<EndpointRow | null> {
 	const row = await findById(queries, 'webhook_endpoints', id);
+	return row?.account_id === accountId ? row : null;
+}
+
+async function lockEndpoint(trx: Tx, accountId: number, id: number): Promise<EndpointRow | null> {
+	const row = await lockById(trx, 'webhook_endpoints', id);
 	return row?.account_id === accountId ? row : null;
 }
 

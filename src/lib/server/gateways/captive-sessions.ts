@@ -1,3 +1,4 @@
+import { lockName } from '#lib/server/db/locks.ts';
 import type { Base } from '#lib/server/base.ts';
 import {
 	type Entry,
@@ -13,6 +14,7 @@ import {
 	findAdapter,
 	findClaims,
 	findGatewayById,
+	isBeingRemoved,
 	namesDevices,
 	signsInBrowser
 } from './gateways.ts';
@@ -30,6 +32,7 @@ import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { CaptiveSessionsTable } from '#lib/server/db/schema.ts';
 import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
+import { limitTransport } from './vendor-api.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 interface CaptiveSessionAccess {
@@ -79,7 +82,8 @@ export async function sellsAt(
 	gateway: RegisteredGateway,
 	entry: Entry | null
 ): Promise<boolean> {
-	if (gateway.unresponsiveSince !== null || !(await context.access.isVerified(gateway))) return false;
+	if (gateway.unresponsiveSince !== null || isBeingRemoved(gateway, context.clock.now())) return false;
+	if (!(await context.access.isVerified(gateway))) return false;
 	const { accessPoint } = entry?.login ?? {};
 	const accessPoints = accessPoint === undefined ? undefined : [accessPoint];
 	return (await findClaims(context.database.db, gateway, accessPoints)).length === 0;
@@ -99,6 +103,7 @@ export interface CaptiveSession {
 	id: string;
 	/** Names its device in addresses of pages; opens nothing. */
 	device: string;
+	gatewayId: number;
 	entry: Entry;
 }
 
@@ -117,7 +122,7 @@ export const isCaptiveSessionId = (id: string): boolean =>
 function seal({ clock, secrets }: CaptiveSessions, gatewayId: number, entry: Entry): CaptiveSession {
 	const content = { gatewayId, createdAt: clock.now(), entry: { ...entry, originalUrl: null } };
 	const id = secrets.encrypt(JSON.stringify(content), SEALED_ID_CONTEXT);
-	return { id, device: computeDeviceName(sha256(id)), entry };
+	return { id, device: computeDeviceName(sha256(id)), gatewayId, entry };
 }
 
 /** Returns null if the id carries nothing, or something that has expired. */
@@ -179,7 +184,7 @@ async function insert(
 	const id_hash = sha256(id);
 	const row = buildRow(secrets, id_hash, { gatewayId, createdAt: clock.now(), entry });
 	await insertRow(queries, { ...row, ...binding });
-	return { id, device: computeDeviceName(id_hash), entry };
+	return { id, device: computeDeviceName(id_hash), gatewayId, entry };
 }
 
 /**
@@ -250,9 +255,12 @@ export async function openCaptiveSession(
 	const row = await findRow(database.db, gateway?.id ?? null, sha256(id), clock.now());
 	const unstored = row ? null : unseal(context, id);
 	if (unstored && (gateway === null || gateway.id === unstored.gatewayId)) {
-		return { id, device: computeDeviceName(sha256(id)), entry: unstored.entry };
+		const { gatewayId, entry } = unstored;
+		return { id, device: computeDeviceName(sha256(id)), gatewayId, entry };
 	}
-	return row && { id, device: computeDeviceName(row.id_hash), entry: openEntry(secrets, row) };
+	if (!row) return null;
+	const { id_hash, gateway_id: gatewayId } = row;
+	return { id, device: computeDeviceName(id_hash), gatewayId, entry: openEntry(secrets, row) };
 }
 
 /** Returns an empty record if the captive session has expired. */
@@ -287,8 +295,8 @@ export async function bindPurchase(
 	const now = clock.now();
 	const tokenHash = sha256(purchaseToken);
 	const binding = { purchase_token_hash: tokenHash, bound_at: now, expires_at: now + PAID_MS };
-	// In a serializable transaction: a payment that settles meanwhile must see the device, or `purchaseOpened` must see its pass.
 	const bound = await database.transact(async (trx) => {
+		await lockName(trx, `captive session ${id}`);
 		const row = await findOrStore(context, trx, id);
 		if (!row) return UNKNOWN;
 		if (routerId !== undefined) {
@@ -306,6 +314,7 @@ export async function bindPurchase(
 		return { device: computeDeviceName(row.id_hash), entry };
 	});
 	if (!('entry' in bound)) return bound;
+	// After the commit: a payment that settles meanwhile has seen the device, or this sees its pass.
 	await access.purchaseOpened(tokenHash, bound.entry.state === 'online');
 	return { device: bound.device, isElsewhere: false };
 }
@@ -521,12 +530,8 @@ export function createSeenDevices({ log }: Pick<Base, 'log'>, transport: Gateway
 	async function ask(gateway: RegisteredGateway, entry: Entry, limit: AbortSignal): Promise<boolean> {
 		const { controller } = findAdapter(gateway.kind);
 		if (!controller?.sees || entry.clientMac === null) return false;
-		// A late answer leads to no further call.
-		const limited: GatewayTransport = {
-			...transport,
-			send: (...call) => (limit.throwIfAborted(), transport.send(...call))
-		};
-		return controller.sees({ mac: entry.clientMac, ip: entry.clientIp }, gateway, limited);
+		const device = { mac: entry.clientMac, ip: entry.clientIp };
+		return controller.sees(device, gateway, limitTransport(transport, limit));
 	}
 
 	return {

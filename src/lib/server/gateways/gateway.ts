@@ -16,7 +16,7 @@ import { Refused } from '../platform/errors.ts';
  * devices may be online, and until when.
  */
 
-export const GATEWAY_KINDS = ['opennds', 'mikrotik', 'coova', 'unifi', 'hostapd'] as const;
+export const GATEWAY_KINDS = ['opennds', 'mikrotik', 'mikrotik-fetch', 'coova', 'unifi', 'hostapd'] as const;
 export type GatewayKind = (typeof GATEWAY_KINDS)[number];
 
 export const settingsShape = z.object({
@@ -50,7 +50,7 @@ export type GatewaySettings = z.output<typeof settingsShape>;
 export const credentialsShape = z.object({
 	/** Shared by gateway and RADIUS server (RFC 2865). */
 	radiusSecret: z.string().optional(),
-	/** Bearer token of the RADIUS server, or of a script on the gateway. */
+	/** Bearer token of the RADIUS server, or of a script on the gateway. The hash of it for a MikroTik that fetches. */
 	token: z.string().optional(),
 	/** UniFi: X-API-KEY. RouterOS: the password of its API user. */
 	apiKey: z.string().optional(),
@@ -75,9 +75,10 @@ export interface GatewayFacts {
  * - `radius`: a RADIUS server, which asks us.
  * - `push`: our calls.
  * - `poll`: a list that it fetches from us.
+ * - `fetch`: a script that it fetches from us and runs. It reports what is there.
  * - `external`: another system.
  */
-export type ControlMode = 'browser' | 'radius' | 'push' | 'poll' | 'external';
+export type ControlMode = 'browser' | 'radius' | 'push' | 'poll' | 'fetch' | 'external';
 
 /** The browser's request after a redirect by the gateway. */
 export interface EntryRequest {
@@ -139,7 +140,7 @@ export interface DeviceLogin {
 	dataLeft: number | null;
 }
 
-/** `impossible`: the device has left, so the gateway cannot disconnect it. Its grant expires there. */
+/** `impossible`: the device has left, so the gateway cannot disconnect it. Its access expires there. */
 export type CommandResult = 'done' | 'impossible';
 
 export interface GatewayStatus {
@@ -152,6 +153,15 @@ export interface GatewayStatus {
 	clockOffsetMs: number | null;
 	/** Devices online; null if it does not report them. */
 	online: number | null;
+	/** What it lets in; null without a reading. */
+	reading: GatewayReading | null;
+}
+
+export interface GatewayReading {
+	/** Whether it lets in a device or user that it was told of; null if it does not tell. */
+	letsIn(device: Pick<DeviceLogin, 'user' | 'mac'>): boolean | null;
+	/** The users that this installation made. */
+	users: readonly string[];
 }
 
 /** The network for adapters, limited in time and size. */
@@ -347,6 +357,7 @@ export function explainUnheldData({ kind, mode, settings }: Limiting, access: Ac
 			if (!settings.binauthLimits) return 'needs_script';
 			break;
 		case 'poll':
+		case 'fetch':
 	}
 	// The gateway ends each device at what was left of the pass when that device came, and may report at its end only.
 	return devices === 1 ? null : 'one_device_only';

@@ -1,3 +1,4 @@
+import { lockName } from '../db/locks.ts';
 import {
 	type GatewayKind,
 	type GatewayAdapter,
@@ -14,12 +15,14 @@ import { GATEWAY_KEY_PATTERN, gatewayKey, type Secrets, sha256 } from '../platfo
 import { coova } from './coova.ts';
 import { hostapd } from './hostapd.ts';
 import { mikrotik } from './mikrotik.ts';
+import { mikrotikFetch } from './mikrotik-fetch.ts';
 import { opennds } from './opennds.ts';
+import { endOutage } from './outages.ts';
 import { unifi } from './unifi.ts';
 import { z } from 'zod';
 import type { Base } from '../base.ts';
 import { refuseFields } from '../platform/errors.ts';
-import { HOUR_MS } from '#lib/domain/time.ts';
+import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { GatewaysTable } from '../db/schema.ts';
@@ -95,6 +98,20 @@ export async function findSignIn(
 export const learnLimits = ({ database }: Gateways, gateway: RegisteredGateway) =>
 	updateSettings(database.db, gateway, JSON.stringify({ ...gateway.settings, binauthLimits: true }));
 
+/** Keeps where the login page of a MikroTik that fetches is, as it reports it. */
+export async function learnLoginHosts(
+	{ database }: Gateways,
+	{ id, loginHosts, updatedAt }: RegisteredGateway,
+	hosts: readonly string[]
+): Promise<void> {
+	const login_hosts = JSON.stringify(hosts.slice(0, MAX_LOGIN_HOSTS));
+	if (hosts.length === 0 || login_hosts === JSON.stringify(loginHosts)) return;
+	const query = database.db.updateTable('gateways').set({ login_hosts }).where('id', '=', id);
+	await query.where('updated_at', '=', updatedAt).execute();
+}
+
+export const MAX_LOGIN_HOSTS = 5;
+
 /**
  * Returns how a returning buyer, or another device, signs in at a router.
  * - `typed`: the buyer types username and password on the hotspot's own page.
@@ -113,7 +130,7 @@ function chooseSignInMethod(gateways: readonly RegisteredGateway[]): SignInMetho
 }
 
 /**
- * Finds gateways that share a console or device, because a grant at one is valid at all of them. Examples:
+ * Finds gateways that share a console or device, because a device that one lets in is in at all of them. Examples:
  * gateways of one UniFi site, or a MikroTik that serves two routers.
  * @returns their ids, including the gateway's own
  */
@@ -156,7 +173,10 @@ export async function findGatewayBySite(
 	return bySite ? openGateway(bySite.row, secrets) : null;
 }
 
-const ADAPTERS: Readonly<Record<GatewayKind, GatewayAdapter>> = { opennds, mikrotik, coova, unifi, hostapd };
+const ADAPTERS: Readonly<Record<GatewayKind, GatewayAdapter>> = {
+	...{ opennds, mikrotik, coova, unifi, hostapd },
+	'mikrotik-fetch': mikrotikFetch
+};
 
 export const findAdapter = (kind: GatewayKind): GatewayAdapter => ADAPTERS[kind];
 
@@ -192,7 +212,15 @@ export interface RegisteredGateway extends GatewayFacts {
 	unreadDevice: { notation: string; at: number } | null;
 	/** Last change of its settings or secrets. */
 	updatedAt: number;
+	removingAt: number | null;
 }
+
+/** If a removal does not end within this time, its process has died: the gateway lets in its buyers again. */
+export const REMOVAL_MS = 5 * MINUTE_MS;
+
+/** Nothing is wanted at a gateway that is being removed, and nothing sold. */
+export const isBeingRemoved = ({ removingAt: at }: Pick<RegisteredGateway, 'removingAt'>, now: number) =>
+	at !== null && Math.abs(now - at) < REMOVAL_MS;
 
 const hostList = z.array(z.string());
 
@@ -263,7 +291,8 @@ export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGatewa
 		onlineCount: row.online_count,
 		unreadDevice:
 			row.unread_device === null ? null : { notation: row.unread_device, at: row.unread_device_at ?? 0 },
-		updatedAt: row.updated_at
+		updatedAt: row.updated_at,
+		removingAt: row.removing_at
 	};
 }
 
@@ -295,7 +324,7 @@ export function refuseUnreadable(gateway: RegisteredGateway): never {
 
 export function decideGeneratedCredentials(kind: GatewayKind, settings: GatewaySettings) {
 	const radiusSecret = usesRadius(kind, settings);
-	return { radiusSecret, token: radiusSecret || kind === 'opennds' };
+	return { radiusSecret, token: radiusSecret || kind === 'opennds' || kind === 'mikrotik-fetch' };
 }
 
 export const usesRadius = (kind: GatewayKind, settings: GatewaySettings): boolean =>
@@ -331,31 +360,36 @@ const MAX_NOTATION_LENGTH = 64;
  */
 export async function recordStatus(
 	{ database, clock }: Gateways,
-	{ id, updatedAt, unreadable }: Pick<RegisteredGateway, 'id' | 'updatedAt' | 'unreadable'>,
-	{ seen: called, answered, clockOffsetMs, trouble, online, unreadDevice }: StatusUpdate
+	gateway: Pick<RegisteredGateway, 'id' | 'updatedAt' | 'unreadable' | 'seenAt' | 'unresponsiveSince'>,
+	{ seen: called, answered, ...facts }: StatusUpdate
 ): Promise<void> {
-	if (unreadable.length > 0) return;
+	const { clockOffsetMs, trouble, online, unreadDevice } = facts;
+	const now = clock.now();
+	const isFresh = (at: number | null, unresponsiveSince: number | null) =>
+		at !== null && unresponsiveSince === null && Math.abs(now - at) < SEEN_INTERVAL_MS;
+	const isNews = Object.keys(facts).length > 0 || !isFresh(gateway.seenAt, gateway.unresponsiveSince);
+	if (gateway.unreadable.length > 0 || !isNews) return;
 	const { db } = database;
-	const row = await findGatewayRow(db, 'id', id);
-	if (row?.updated_at !== updatedAt) return;
+	const row = await findGatewayRow(db, 'id', gateway.id);
+	if (row?.updated_at !== gateway.updatedAt) return;
 	// An answer to our request counts only after the gateway has called by itself: its calls may still be refused.
 	const seen = called ?? (answered && row.seen_at !== null);
-	const now = clock.now();
-	const isFresh = row.seen_at !== null && Math.abs(now - row.seen_at) < SEEN_INTERVAL_MS;
 	const update = {
-		...(seen && !(isFresh && row.unresponsive_since === null) && { seen_at: now, unresponsive_since: null }),
+		...(seen && !isFresh(row.seen_at, row.unresponsive_since) && { seen_at: now, unresponsive_since: null }),
 		...(clockOffsetMs === undefined ? {} : { clock_offset_ms: Math.round(clockOffsetMs) }),
 		...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE_LENGTH) ?? null }),
 		...(online === undefined ? {} : { online_count: online }),
 		...(unreadDevice !== undefined && formatNotation(row, unreadDevice, now))
 	};
-	if (seen && row.seen_at === null) {
-		await database.transact(async (trx) => {
-			await updateStatus(trx, row, update);
-			await updateResponded(trx, row.router_id);
-		});
-	} else await updateStatus(db, row, update);
-	if (seen && row.unresponsive_since !== null) await markRouterOnline(db, row.router_id);
+	if (!seen || (row.seen_at !== null && row.unresponsive_since === null))
+		return updateStatus(db, row, update);
+	await database.transact(async (trx) => {
+		await updateStatus(trx, row, update);
+		if (row.seen_at === null) await updateResponded(trx, row.router_id);
+		if (row.unresponsive_since === null) return;
+		await markRouterOnline(trx, row.router_id);
+		await endOutage(trx, row.router_id, now);
+	});
 }
 
 /** Keeps how the gateway writes addresses, without the address of a person's device. Writes the same one once an hour. */
@@ -410,6 +444,7 @@ export async function decideClaims(
 	audit: (trx: Tx, accessPoints: string[]) => Promise<void>
 ): Promise<void> {
 	await database.transact(async (trx) => {
+		await lockName(trx, 'sites and addresses of gateways');
 		for (const gateway of gateways) {
 			const claimed = (await findClaims(trx, gateway)).map(({ accessPoint }) => accessPoint);
 			const owner = (await findOwners(trx, [gateway.routerId])).get(gateway.routerId);
@@ -474,22 +509,7 @@ const selectGatewaysOfRouters = (queries: Queries, routerIds: readonly number[])
 		.execute();
 
 /** Writes nothing if no value has changed, or if the gateway got other settings or secrets meanwhile. */
-async function updateStatus(
-	queries: Queries,
-	row: GatewayRow,
-	update: Partial<
-		Pick<
-			GatewayRow,
-			| 'seen_at'
-			| 'unresponsive_since'
-			| 'clock_offset_ms'
-			| 'trouble'
-			| 'online_count'
-			| 'unread_device'
-			| 'unread_device_at'
-		>
-	>
-): Promise<void> {
+async function updateStatus(queries: Queries, row: GatewayRow, update: Partial<GatewayRow>): Promise<void> {
 	const known = new Map<string, unknown>(Object.entries(row));
 	if (Object.entries(update).every(([name, value]) => known.get(name) === value)) return;
 	await queries
@@ -572,7 +592,7 @@ async function decideOwner(
 		.execute();
 }
 
-/** Deletes its captive sessions and grants by cascade. */
+/** Deletes its captive sessions and admissions by cascade. */
 export async function deleteGateway(
 	queries: Queries,
 	{ id, routerId }: { id: number; routerId: number }

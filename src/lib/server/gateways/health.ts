@@ -1,26 +1,31 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Base } from '#lib/server/base.ts';
-import { type GatewayStatus, type GatewayTransport } from './gateway.ts';
+import { type GatewayReading, type GatewayStatus, type GatewayTransport } from './gateway.ts';
 import {
 	type GatewayRow,
 	type Gateways,
 	type RegisteredGateway,
 	findAdapter,
+	findGatewayRow,
 	formatUnreadable,
 	iterateGateways,
 	openGateway,
 	recordStatus
 } from './gateways.ts';
+import { MAX_CHECK_GAP_MS, forgetSilence, noteOutages } from './outages.ts';
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first, isChanged } from '#lib/server/db/queries.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
+import { describeUnusable, limitTransport } from './vendor-api.ts';
 
 interface GatewayHealthContext extends Base {
 	gateways: Gateways;
 	/** Of access/, which knows the open connections. */
 	probeRadius(gateway: RegisteredGateway): Promise<'responding' | 'unresponsive' | 'unknown'>;
 	transport: GatewayTransport;
+	/** Of access/, which knows what the gateway should let in. `at`: when the reading began. */
+	compareReading(gateway: RegisteredGateway, reading: GatewayReading, at: number): Promise<void>;
 }
 
 /** Scheduled by the first migration. */
@@ -29,8 +34,6 @@ const CHECK_GATEWAYS_JOB = 'gateways.check';
 const CHECK_MS = 60_000;
 /** Skips an earlier check, for example after a restart. */
 const MIN_GAP_MS = 45_000;
-/** After a longer gap a check does not count, because nothing was received meanwhile. */
-const MAX_GAP_MS = 150_000;
 const MAX_CONCURRENT_PROBES = 8;
 /** The check starts no probes after this time. The next check begins with the others, the least recently checked first. */
 const PROBES_MS = 40_000;
@@ -44,9 +47,9 @@ const LOST_MS = 15 * 60_000;
  *
  * Purpose: a router without a responding gateway is `offline` and sells nothing. Otherwise buyers would pay
  * and stay offline.
- * Signs of life: `push` gateways answer a status request, `poll` gateways poll, and `radius` gateways report
- * on open connections. `browser` and `external` gateways are not monitored, nor are `radius` gateways without
- * open connections.
+ * Signs of life: `push` gateways answer a status request, `poll` gateways poll, `fetch` gateways report at least every
+ * 30 seconds (one missed check is enough), and `radius` gateways report on open connections. `browser` and `external`
+ * gateways are not monitored, nor are `radius` gateways without open connections.
  * Recovery: a check probes an unresponsive `radius` gateway if it accepts Disconnect-Requests. Otherwise
  * connections without a report for LOST_MS count as ended, and the router sells again. Without this rule, a
  * lost Stop or a power cut would keep the router offline for ever.
@@ -71,13 +74,11 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 	if (lastAt !== null && gapMs >= 0 && gapMs < MIN_GAP_MS) return lastAt + CHECK_MS;
 	const check: HealthCheck = {
 		now,
-		counts: gapMs >= 0 && gapMs <= MAX_GAP_MS,
-		reporting: await countReporting(database.db, now, {
-			reportedAfterMs: REPORTED_AFTER_MS,
-			lostAfterMs: LOST_MS
-		}),
+		counts: gapMs >= 0 && gapMs <= MAX_CHECK_GAP_MS,
+		reporting: await countReporting(database.db, now),
 		signal
 	};
+	if (!check.counts) await forgetSilence(database.db);
 	const toProbe: Due[] = [];
 	for await (const row of iterateGateways(database.db)) {
 		const gateway = openGateway(row, context.secrets);
@@ -120,13 +121,15 @@ async function probeGateways(
 	await Promise.all(Array.from({ length: MAX_CONCURRENT_PROBES }, work));
 }
 
-async function updateRouters({ database, log }: GatewayHealthContext): Promise<void> {
-	for (const { id, name } of await markRoutersOnline(database.db)) {
-		log.warn({ router: id, name }, 'router back online: a gateway responds');
-	}
-	for (const { id, name } of await markRoutersOffline(database.db)) {
+async function updateRouters({ clock, database, log }: GatewayHealthContext): Promise<void> {
+	const { online, offline } = await database.transact(async (trx) => {
+		const marked = { online: await markRoutersOnline(trx), offline: await markRoutersOffline(trx) };
+		await noteOutages(trx, clock.now());
+		return marked;
+	});
+	for (const { id, name } of online) log.warn({ router: id, name }, 'router back online: a gateway responds');
+	for (const { id, name } of offline)
 		log.warn({ router: id, name }, 'router offline: none of its gateways responds');
-	}
 }
 
 /** About three minutes. Counts checks instead of time, because a suspended process receives nothing. */
@@ -158,7 +161,9 @@ async function checkGateway(
 	const isProbed = needsProbe(gateway);
 	const answer = isProbed ? await probeGateway(context, gateway, check.signal) : 'unknown';
 	if (check.signal.aborted) return;
-	const seenAt = isProbed ? await findSeenAt(database.db, row.id) : row.seen_at;
+	const seenAt = isProbed
+		? ((await findGatewayRow(database.db, 'id', row.id))?.seen_at ?? null)
+		: row.seen_at;
 	const verdict = judge(row, gateway, check, { answer, seenAt });
 	const isSaved = await saveCheck(database.unsynced, row.id, { now: check.now, seenAt, ...verdict });
 	if (!isSaved) return;
@@ -195,7 +200,8 @@ async function requestStatus(
 	gateway: RegisteredGateway,
 	stopping: AbortSignal
 ): Promise<boolean> {
-	const { gateways, log, transport } = context;
+	const { clock, gateways, log, transport } = context;
+	const at = clock.now();
 	const status = await fetchGatewayStatus(gateway, transport, stopping).catch((error: unknown) => {
 		if (!stopping.aborted) log.error({ err: error, gateway: gateway.name }, 'gateway adapter failed');
 		return null;
@@ -206,14 +212,22 @@ async function requestStatus(
 		await recordStatus(gateways, gateway, { trouble: problems });
 		return false;
 	}
-	const { clockOffsetMs, online } = status;
+	const { clockOffsetMs, online, reading } = status;
 	await recordStatus(gateways, gateway, {
 		seen: true,
 		trouble: problems || null,
 		online,
 		...(clockOffsetMs === null ? {} : { clockOffsetMs })
 	});
+	if (reading) await context.compareReading(gateway, reading, at);
 	return true;
+}
+
+interface Verdict {
+	missedChecks: number;
+	unresponsiveSince: number | null;
+	/** The first moment without an answer. */
+	silentSince: number | null;
 }
 
 /** A gateway is alive after a new sign of life, and misses a check that expected one. */
@@ -222,19 +236,29 @@ function judge(
 	{ mode, unreadable, unresponsiveSince }: RegisteredGateway,
 	{ now, counts, reporting }: HealthCheck,
 	{ answer, seenAt }: { answer: Answer; seenAt: number | null }
-): { missedChecks: number; unresponsiveSince: number | null } {
-	if (unreadable.length > 0) return { missedChecks: UNRESPONSIVE_CHECKS, unresponsiveSince };
+): Verdict {
+	// Its secrets are ours to mend: it may well let buyers in.
+	if (unreadable.length > 0)
+		return { missedChecks: UNRESPONSIVE_CHECKS, unresponsiveSince, silentSince: null };
 	const isAlive = answer === 'responding' || seenAt !== row.checked_seen_at;
 	const isExpected =
 		mode === 'radius'
 			? answer === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0
-			: mode === 'push' || mode === 'poll';
-	if (isAlive || !isExpected) return { missedChecks: 0, unresponsiveSince: null };
+			: mode === 'push' || mode === 'poll' || (mode === 'fetch' && now - (seenAt ?? 0) >= CHECK_MS);
+	if (isAlive || !isExpected) return { missedChecks: 0, unresponsiveSince: null, silentSince: null };
 	const before = { missedChecks: row.missed_checks, unresponsiveSince: row.unresponsive_since };
-	if (before.unresponsiveSince !== null || !counts) return before;
+	if (!counts) return { ...before, silentSince: null };
+	// It answered before the last check, and not before a pause.
+	const isRecent = seenAt !== null && seenAt <= now && seenAt >= (row.checked_at ?? now) - MAX_CHECK_GAP_MS;
+	const silentSince = row.silent_since ?? (isRecent ? seenAt : now);
+	if (before.unresponsiveSince !== null) return { ...before, silentSince };
 	const missedChecks = before.missedChecks + 1;
-	const isUnresponsive = missedChecks >= UNRESPONSIVE_CHECKS;
-	return { missedChecks, unresponsiveSince: isUnresponsive ? Math.min(seenAt ?? now, now) : null };
+	const isUnresponsive = missedChecks >= (mode === 'fetch' ? 1 : UNRESPONSIVE_CHECKS);
+	return {
+		missedChecks,
+		unresponsiveSince: isUnresponsive ? Math.min(seenAt ?? now, now) : null,
+		silentSince
+	};
 }
 
 /** For all calls of a status together. */
@@ -253,16 +277,11 @@ export async function fetchGatewayStatus(
 	const timeout = new AbortController();
 	const timer = setTimeout(() => timeout.abort(), STATUS_TIMEOUT_MS);
 	const limit = AbortSignal.any([timeout.signal, ...(stopping ? [stopping] : [])]);
-	// A status that goes on after the limit makes no further call.
-	const limited: GatewayTransport = {
-		...transport,
-		send: (...call) => (limit.throwIfAborted(), transport.send(...call))
-	};
 	const late = new Promise<never>((_resolve, reject) => {
 		limit.addEventListener('abort', () => reject(limit.reason), { once: true });
 	});
 	try {
-		return await Promise.race([controller.status(gateway, limited), late]);
+		return await Promise.race([controller.status(gateway, limitTransport(transport, limit)), late]);
 	} catch (error) {
 		if (timeout.signal.aborted) {
 			return describeUnusable(`The gateway did not respond within ${STATUS_TIMEOUT_MS / 1000} seconds.`);
@@ -276,11 +295,6 @@ export async function fetchGatewayStatus(
 	}
 }
 
-const describeUnusable = (problem: string): GatewayStatus => ({
-	...{ problems: [problem], reachable: false, isUsable: false },
-	...{ clockOffsetMs: null, online: null }
-});
-
 async function findOwnersOfAll(queries: Queries): Promise<Map<number, number>> {
 	const rows = await queries
 		.selectFrom('routers')
@@ -293,32 +307,21 @@ async function findOwnersOfAll(queries: Queries): Promise<Map<number, number>> {
 const findLastCheck = async (queries: Queries): Promise<number | null> =>
 	(await first(queries.selectFrom('gateways').select(({ fn }) => fn.max('checked_at').as('at'))))?.at ?? null;
 
-/**
- * Counts, by gateway, the open connections that should send interim reports.
- * @param reportedAfterMs a report this long after the start shows that the gateway sends them
- * @param lostAfterMs a connection without a report for this long counts as ended
- */
-async function countReporting(
-	queries: Queries,
-	now: number,
-	{ reportedAfterMs, lostAfterMs }: { reportedAfterMs: number; lostAfterMs: number }
-): Promise<Map<number, number>> {
+/** Counts, by gateway, the open connections that should send interim reports. */
+async function countReporting(queries: Queries, now: number): Promise<Map<number, number>> {
 	const { rows } = await sql<{ gateway_id: number; reporting: number }>`
 		select gateway_id, count(*) as reporting from connections
-		where stopped_at is null and enforced_until > ${now} and seen_at >= started_at + ${reportedAfterMs}
-			and seen_at > ${now - lostAfterMs}
+		where stopped_at is null and enforced_until > ${now} and seen_at >= started_at + ${REPORTED_AFTER_MS}
+			and seen_at > ${now - LOST_MS}
 		group by gateway_id`.execute(queries);
 	return new Map(rows.map(({ gateway_id, reporting }) => [gateway_id, reporting]));
 }
-
-const findSeenAt = async (queries: Queries, id: number): Promise<number | null> =>
-	(await first(queries.selectFrom('gateways').select('seen_at').where('id', '=', id)))?.seen_at ?? null;
 
 /** Saves a check, unless the gateway responded meanwhile. @returns whether it was saved */
 const saveCheck = (
 	queries: Queries,
 	id: number,
-	checked: { now: number; seenAt: number | null; missedChecks: number; unresponsiveSince: number | null }
+	checked: Verdict & { now: number; seenAt: number | null }
 ): Promise<boolean> =>
 	isChanged(
 		queries
@@ -327,7 +330,8 @@ const saveCheck = (
 				checked_at: checked.now,
 				checked_seen_at: checked.seenAt,
 				missed_checks: checked.missedChecks,
-				unresponsive_since: checked.unresponsiveSince
+				unresponsive_since: checked.unresponsiveSince,
+				silent_since: checked.silentSince
 			})
 			.where('id', '=', id)
 			.where('seen_at', checked.seenAt === null ? 'is' : '=', checked.seenAt)

@@ -22,7 +22,7 @@ import {
 	requireRegisteredHost
 } from './gateway.ts';
 import { z } from 'zod';
-import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';
+import { type Call, type VendorResponse, callVendorApi, describeUnusable, orProblem } from './vendor-api.ts';
 import { freeRadius } from './freeradius.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
 
@@ -161,9 +161,15 @@ function createRest(facts: GatewayFacts, transport: GatewayTransport) {
 	return { call, find, change, remove };
 }
 
-async function ensureProfile(rest: Rest, { maxDevices, speed }: DeviceLogin): Promise<string> {
+export function nameProfile({ maxDevices, speed }: DeviceLogin): string {
+	const rate = isUnlimited(speed) ? '' : `-${formatRouterOsRate(speed).replace('/', '-')}`;
+	return `airtill-${maxDevices}${rate}`;
+}
+
+async function ensureProfile(rest: Rest, device: DeviceLogin): Promise<string> {
+	const { maxDevices, speed } = device;
 	const rate = isUnlimited(speed) ? null : formatRouterOsRate(speed);
-	const name = `airtill-${maxDevices}${rate === null ? '' : `-${rate.replace('/', '-')}`}`;
+	const name = nameProfile(device);
 	const values = { 'shared-users': String(maxDevices), ...(rate !== null && { 'rate-limit': rate }) };
 	const isKept = (row: Row | undefined) =>
 		row !== undefined && (rate === null || isSameRate(row['rate-limit'], rate));
@@ -271,20 +277,19 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	const clock = await rest.call('GET', '/system/clock');
 	const at = (sentAt + transport.now()) / 2;
 	const parsed = clockShape.safeParse(clock.body);
-	if (clock.status !== 200 || !parsed.success) {
-		const problems = [explain(clock)];
-		return { problems, reachable: true, isUsable: false, clockOffsetMs: null, online: null };
-	}
+	if (clock.status !== 200 || !parsed.success) return describeUnusable(explain(clock), true);
 	const time = routerTime(parsed.data);
 	const problems: string[] = [];
 	const active = await orProblem(problems, rest.find(ACTIVE, '.proplist', '.id'));
-	await orProblem(problems, rest.find(USERS, 'comment', commentOf(facts)));
+	const users = await orProblem(problems, rest.find(USERS, 'comment', commentOf(facts)));
+	const names = users?.map((row) => String(row['name']));
 	return {
 		problems,
 		reachable: true,
 		isUsable: problems.length === 0,
 		clockOffsetMs: time === null ? null : time - at,
-		online: active?.length ?? null
+		online: active?.length ?? null,
+		reading: names ? { letsIn: ({ user }) => names.includes(user), users: names } : null
 	};
 };
 
@@ -386,12 +391,14 @@ function mikrotikConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart
 	return [
 		{ title: 'MikroTik: what to do', file: null, text: steps(unknown, isRest) },
 		{ title: 'MikroTik: script', file: 'airtill.rsc', text },
-		{ title: 'MikroTik: login.html', file: 'hotspot/login.html', text: loginPage(context) },
+		{ title: 'MikroTik: login.html', file: 'hotspot/login.html', text: formatLoginPage(context) },
 		...(isRest ? [] : freeRadius(facts, context))
 	];
 }
 
-const quoted = (text: string) => `"${text.replace(/[\\"$?]/g, '\\$&')}"`;
+/** Escape sequences of RouterOS 6 and 7 (help.mikrotik.com, "Scripting"). */
+export const quoteRouterOs = (text: string) =>
+	`"${text.replace(/[\\"$?]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 
 function steps(unknown: ReturnType<typeof findPlaceholders>, isRest: boolean): string {
 	return [
@@ -426,17 +433,17 @@ function script(facts: GatewayFacts, context: ConfigContext, isRest: boolean): s
 	const radius = [
 		'# The RADIUS server. Running the script again replaces it.',
 		`/radius remove [find comment=${name}]`,
-		`/radius add service=hotspot address=${radiusServer} secret=${quoted(credentials.radiusSecret ?? '')} timeout=3s comment=${name}`,
+		`/radius add service=hotspot address=${radiusServer} secret=${quoteRouterOs(credentials.radiusSecret ?? '')} timeout=3s comment=${name}`,
 		'# Disconnect-Requests (RFC 5176): a pass that is ended early ends at once.',
 		`/radius incoming set accept=yes port=${settings.nasPort ?? 3799}`,
 		'/ip hotspot profile set [find] use-radius=yes radius-accounting=yes radius-interim-update=1m'
 	];
-	const user = quoted(credentials.apiUser ?? '');
+	const user = quoteRouterOs(credentials.apiUser ?? '');
 	const rest = [
 		'# The user with which Airtill adds and removes the users of the hotspot.',
 		`:if ([:len [/user group find name=airtill]] = 0) do={/user group add name=airtill policy=read,write,rest-api,api}`,
 		`/user remove [find name=${user}]`,
-		`/user add name=${user} group=airtill password=${quoted(credentials.apiKey ?? '')} comment=${name}`,
+		`/user add name=${user} group=airtill password=${quoteRouterOs(credentials.apiKey ?? '')} comment=${name}`,
 		'/ip hotspot profile set [find] use-radius=no'
 	];
 	return `${[
@@ -482,7 +489,7 @@ const FIELDS = [
 ] as const;
 
 /** Returns a page that submits itself, or has a button without scripts. The router fills in its variables. */
-function loginPage({ portal, gateway }: ConfigContext): string {
+export function formatLoginPage({ portal, gateway }: Pick<ConfigContext, 'portal' | 'gateway'>): string {
 	const action = `${portal.origin}/splash/${gateway.key}`;
 	const inputs = FIELDS.map((name) => `<input type="hidden" name="${name}" value="$(${name})">`);
 	return `<!doctype html>

@@ -1,3 +1,5 @@
+import { lockById, lockName } from '../db/locks.ts';
+import { lockRouter } from '../routers/routers.ts';
 import { normaliseMac, isPublicAddress, normaliseIp } from '#lib/domain/address.ts';
 import {
 	GATEWAY_KINDS,
@@ -10,6 +12,7 @@ import * as store from './gateways.ts';
 import {
 	type Gateways,
 	type RegisteredGateway,
+	MAX_LOGIN_HOSTS,
 	createGatewayKey,
 	decideGeneratedCredentials,
 	findAdapter,
@@ -26,12 +29,11 @@ import { type FieldProblem, refuseFields, type Report } from '#lib/server/platfo
 import { withoutNulls } from '#lib/server/db/queries.ts';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { Queries, Tx } from '../db/database.ts';
+import type { Tx } from '../db/database.ts';
 import { gatewaySecret } from '../platform/secrets.ts';
 
 type CheckedGateway = ReturnType<typeof checkGateway>;
 
-const MAX_LOGIN_HOSTS = 5;
 const MAX_ACCESS_POINTS = 200;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
@@ -71,7 +73,8 @@ function checkLoginHosts({ input: { loginHosts: hosts }, kind, report }: Check):
 	for (const [index, host] of found.entries()) {
 		if (host === null) report('login-host', `"${hosts[index]}" is not a host name or IPv4 address`);
 	}
-	if (hosts.length === 0) {
+	// It reports them.
+	if (hosts.length === 0 && kind !== 'mikrotik-fetch') {
 		report(
 			'login-host',
 			`give the host of the sign-in page as the gateway sends it, for example 10.5.50.1 or 10.5.50.1:${defaultPort}`
@@ -183,6 +186,8 @@ function listOptions({ kind, api, control }: Place): readonly Option[] {
 			return ['loginHosts', 'secret', ...RADIUS];
 		case 'mikrotik':
 			return ['loginHosts', 'control', ...(control === 'rest' ? ([...API, 'apiUser'] as const) : RADIUS)];
+		case 'mikrotik-fetch':
+			return ['loginHosts'];
 		case 'unifi':
 			return ['site', 'accessPoints', ...(api === null ? (['externalAccess'] as const) : API)];
 		case 'hostapd':
@@ -437,6 +442,7 @@ export async function createGateway(
 	};
 	try {
 		return await database.transact(async (trx) => {
+			await lockRouter(trx, checked.routerId);
 			await checkUnique(trx, checked);
 			const gateway = openGateway(await store.insertGateway(trx, values), secrets);
 			await audit?.(trx, gateway);
@@ -455,13 +461,15 @@ function buildSettingValues(
 	known: GatewayCredentials
 ) {
 	const generated = decideGeneratedCredentials(kind, settings);
+	// That of a MikroTik that fetches is made with its line.
+	const token = known.token ?? (kind === 'mikrotik-fetch' ? undefined : gatewaySecret());
 	return {
 		router_id: routerId,
 		login_hosts: JSON.stringify(loginHosts),
 		settings: JSON.stringify(settings),
 		credentials_sealed: sealCredentials(secrets, name, {
 			...(generated.radiusSecret && { radiusSecret: known.radiusSecret ?? gatewaySecret() }),
-			...(generated.token && { token: known.token ?? gatewaySecret() }),
+			...(generated.token && token !== undefined && { token }),
 			...credentials
 		}),
 		updated_at: clock.now()
@@ -486,7 +494,7 @@ export async function setGateway(
 	id: number,
 	change: GatewayChange
 ): Promise<SettingsChange> {
-	const before = await findExisting(context, trx, id);
+	const before = await lockExisting(context, trx, id);
 	if (before.unreadable.length > 0) refuseUnreadable(before);
 	const checked = checkGateway(buildChangedInput(before, change));
 	if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
@@ -501,8 +509,8 @@ export async function setGateway(
 	return { before, after: openGateway(row, context.secrets), isReconnected: true };
 }
 
-async function findExisting({ secrets }: Gateways, trx: Tx, id: number): Promise<RegisteredGateway> {
-	const row = await store.findGatewayRow(trx, 'id', id);
+async function lockExisting({ secrets }: Gateways, trx: Tx, id: number): Promise<RegisteredGateway> {
+	const row = await lockById(trx, 'gateways', id);
 	if (!row) throw new Error(`Gateway ${id} is gone`);
 	return openGateway(row, secrets);
 }
@@ -515,14 +523,15 @@ const describeConnection = ({ routerId, settings, credentials }: RegisteredGatew
 
 /** @throws Refused if a redirect or a RADIUS request would match several gateways */
 async function checkUnique(
-	queries: Queries,
+	trx: Tx,
 	{ settings, routerId }: CheckedGateway,
 	ownId: number | null = null
 ): Promise<void> {
+	await lockName(trx, 'sites and addresses of gateways');
 	const { site, accessPoints = [], nas } = settings;
-	const atSite = site === undefined ? [] : await findGatewaysOfSite(queries, site);
+	const atSite = site === undefined ? [] : await findGatewaysOfSite(trx, site);
 	// Access points distinguish the gateways of one UniFi site.
-	const owners = await store.findOwners(queries, [routerId, ...atSite.map(({ row }) => row.router_id)]);
+	const owners = await store.findOwners(trx, [routerId, ...atSite.map(({ row }) => row.router_id)]);
 	const sharesSite = atSite.find(({ row, settings: { accessPoints: known = [] } }) => {
 		if (row.id === ownId) return false;
 		if (known.length === 0 || accessPoints.length === 0) return true;
@@ -535,7 +544,7 @@ async function checkUnique(
 		throw refuseFields({ field: 'access-point', reason });
 	}
 	if (nas === undefined) return;
-	for await (const row of store.iterateGateways(queries)) {
+	for await (const row of store.iterateGateways(trx)) {
 		const other = readSettings(row);
 		// FreeRADIUS identifies clients by address, and does not start if two have the same.
 		if (row.id === ownId || !other.nas || normaliseIp(other.nas) !== normaliseIp(nas)) continue;
@@ -563,7 +572,7 @@ export function rotateGateway(
 		...{ radiusSecret: fresh(rotation.radiusSecret), token: fresh(rotation.token), apiKey, apiUser }
 	});
 	return database.transact(async (trx) => {
-		const gateway = await findExisting(context, trx, id);
+		const gateway = await lockExisting(context, trx, id);
 		checkRotation(gateway, rotation);
 		const row = await store.updateGateway(trx, id, {
 			...(rotation.key ? { ...createGatewayKey(secrets), installation: gateway.installation } : {}),

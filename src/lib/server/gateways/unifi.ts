@@ -160,12 +160,15 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	const problems = info.status === 200 ? [] : [explain(info)];
 	const clients = problems.length > 0 ? null : await orProblem(problems, unifi.clients());
 	const guests = clients?.filter(({ access }) => access?.type === 'GUEST' && access.authorized === true);
+	const byMac = clients && new Map(clients.map((one) => [normaliseMac(one.macAddress ?? ''), one.access]));
 	return {
 		problems,
 		reachable: true,
 		isUsable: problems.length === 0,
 		clockOffsetMs: dateOffsetMs(info.headers['date'], (sentAt + transport.now()) / 2),
-		online: guests?.length ?? null
+		online: guests?.length ?? null,
+		// A device that has left the Wi-Fi is not listed.
+		reading: byMac && { letsIn: ({ mac }) => byMac.get(mac)?.authorized ?? null, users: [] }
 	};
 };
 

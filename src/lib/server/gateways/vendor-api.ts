@@ -1,4 +1,4 @@
-import { type GatewayFacts, type GatewayTransport } from './gateway.ts';
+import { type GatewayFacts, type GatewayStatus, type GatewayTransport } from './gateway.ts';
 import type { Base } from '../base.ts';
 import { type HttpClient, createHttpClient, resolvePublicly } from '../platform/http-client.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
@@ -57,6 +57,17 @@ export async function callVendorApi(
 	}
 	throw new Unavailable(outcome.sent ? `${host} closed the connection.` : `${host} cannot be reached.`);
 }
+
+/** What goes on after the limit makes no further call. */
+export const limitTransport = (transport: GatewayTransport, limit: AbortSignal): GatewayTransport => ({
+	...transport,
+	send: (...call) => (limit.throwIfAborted(), transport.send(...call))
+});
+
+export const describeUnusable = (problem: string, reachable = false): GatewayStatus => ({
+	...{ problems: [problem], reachable, isUsable: false },
+	...{ clockOffsetMs: null, online: null, reading: null }
+});
 
 /** Awaits a part of a status. Turns its failure into a problem. */
 export async function orProblem<T>(problems: string[], part: Promise<T>): Promise<T | null> {

@@ -4,9 +4,14 @@ import type { Log } from '../platform/log.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
 import { waitOutside } from './turns.ts';
 
+/**
+ * What all requests share: which paths are for programs, the public origin, limits of bodies and forms, the check
+ * against foreign forms, and headers.
+ */
+
 /** Programs call these paths. They authenticate themselves and send no Origin. */
 export const isApiPath = (path: string) => /^\/+(?:v|%76)(?:1|%31)(?:\/|$)/.test(path);
-export const isCallPath = (path: string) => /^\/(callbacks|opennds|radius)\//.test(path);
+export const isCallPath = (path: string) => /^\/(callbacks|mikrotik|opennds|radius)\//.test(path);
 /**
  * Gateways send browsers to these addresses and set their parameters, including `lang`.
  * A router's login page posts a form here, which only creates a captive session.

@@ -1,9 +1,11 @@
 import { mayPersonRefund, takesRefundByHand } from '../billing/refunds.ts';
 import { expireIfOver, findExtraTimeEnd } from '../billing/sessions.ts';
+import { VOUCHER_METHOD } from '#lib/domain/payment-methods.ts';
 import { DELETED_NUMBER, searchedDigits } from '#lib/domain/phone.ts';
-import { plainText } from '#lib/domain/text.ts';
+import { parseId, plainText } from '#lib/domain/text.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import { type Access, REPORT_LIFETIME_MS, movePurchase } from '#lib/server/access/access.ts';
+import { isAllowed } from '#lib/server/access/admissions.ts';
 import type { Audit, Author } from '#lib/server/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
@@ -13,10 +15,14 @@ import { type Selectable, sql } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
 import type { Row, Schema } from '#lib/server/db/schema.ts';
 
+/**
+ * Help of an owner for a customer: finds the purchases at the owner's routers, and tells what happened to one.
+ * Another owner's purchase does not exist here.
+ */
+
 export type FoundPurchase = Awaited<ReturnType<typeof searchPurchases>>['data'][number];
 export type PurchaseFacts = NonNullable<Awaited<ReturnType<typeof readPurchase>>>;
 
-/** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
 export interface Help {
 	database: Database;
 	clock: Clock;
@@ -28,8 +34,8 @@ export interface Help {
 
 /**
  * Lists purchases, newest first.
- * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
- * payment's number; '' for all purchases of the span
+ * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, the number
+ * of a voucher, or a payment's number; '' for all purchases of the span
  */
 export async function searchPurchases(
 	context: Help,
@@ -75,10 +81,10 @@ async function readClues({ operators, purchases }: Help, typed: string): Promise
 	const id = plainText(typed).replaceAll(' ', '');
 	return {
 		ending: readEnding(searchedDigits(typed)),
-		paymentId: /^\d{1,15}$/.test(id) ? Number(id) : 0,
+		paymentId: parseId(id) ?? 0,
 		sessionIds: await findSessionsByCode(purchases, typed),
 		transactions: [...new Set([typed, typed.toUpperCase()])],
-		operators: operators.all().map(({ id }) => id)
+		operators: [...operators.all().map(({ id }) => id), VOUCHER_METHOD]
 	};
 }
 
@@ -150,25 +156,22 @@ export async function readPurchase(context: Help, accountId: number, sessionId: 
 	const passId = found.pass_id ?? 0;
 	const payments = await findChildren(db, 'payments', 'session_id', [sessionId]);
 	const ids = payments.map(({ id }) => id);
-	const [refunds, reviews, extraTime, slots, allGrants, decisions] = await Promise.all([
+	const [refunds, reviews, extraTime, slots, allAdmissions, decisions] = await Promise.all([
 		findChildren(db, 'refunds', 'payment_id', ids),
 		findChildren(db, 'reviews', 'payment_id', ids),
 		findChildren(db, 'extra_time', 'session_id', [sessionId]),
 		findChildren(db, 'device_slots', 'pass_id', [passId]),
-		findChildren(db, 'grants', 'pass_id', [passId]),
+		findChildren(db, 'admissions', 'pass_id', [passId]),
 		audit.ofPayment(db, found.payment_id ?? 0)
 	]);
 	/** Of devices. */
-	const grants = allGrants.filter(({ mac }) => mac !== null);
+	const admissions = allAdmissions.filter(({ mac }) => mac !== null);
 	const isConnected =
 		slots.some(
 			({ released_at: left, reported_at: at, expected_until: until }) =>
 				left === null && (until === null ? at > now - REPORT_LIFETIME_MS : until > now)
 		) ||
-		grants.some(
-			({ state, released_at: left, confirmed_end_at: end }) =>
-				state === 'granted' && left === null && (end ?? 0) > now
-		);
+		admissions.some((row) => row.released_at === null && isAllowed(row) && (row.allowed_until ?? 0) > now);
 	const session = expireIfOver(found, now);
 	const payment = findDecisivePayment(found, payments);
 	const extraUntil = await findExtraTimeEnd(context, db, session);
@@ -183,7 +186,7 @@ export async function readPurchase(context: Help, accountId: number, sessionId: 
 	const ends = (action: string) => findEnds(decisions, action, sessionId);
 	const added = ends('session.extra_time');
 	return {
-		...{ now, session, payment, payments, refunds, reviews, slots, grants, isConnected },
+		...{ now, session, payment, payments, refunds, reviews, slots, admissions, isConnected },
 		activatingUntil: pass?.activating_until ?? null,
 		passEndsAt: pass?.ends_at ?? null,
 		extraTime: extraTime.map((given, index) => ({ ...given, until: added[index] })),
@@ -261,7 +264,7 @@ const selectSpan = (queries: Queries, { accountId, span, limit }: Page) =>
 export const findSessionOfOwner = (queries: Queries, accountId: number, id: number) =>
 	selectSessionsOfOwner(queries, accountId).where('sessions.id', '=', id).executeTakeFirst();
 
-type Child = 'payments' | 'refunds' | 'reviews' | 'extra_time' | 'device_slots' | 'grants';
+type Child = 'payments' | 'refunds' | 'reviews' | 'extra_time' | 'device_slots' | 'admissions';
 
 export const findChildren = <Table extends Child>(
 	queries: Queries,

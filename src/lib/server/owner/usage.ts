@@ -62,7 +62,7 @@ async function countOnline(
 ) {
 	const ids = sql.join(registered.map(({ id }) => id));
 	const now = clock.now();
-	const [connected, granted] = await Promise.all([
+	const [connected, allowed] = await Promise.all([
 		countByGateway(
 			db,
 			sql`count(distinct coalesce(mac, acct_session_id))`,
@@ -71,8 +71,8 @@ async function countOnline(
 		countByGateway(
 			db,
 			sql`count(*)`,
-			sql`grants where gateway_id in (${ids}) and state = 'granted' and released_at is null
-				and requested_end_at > ${now}`
+			sql`admissions where gateway_id in (${ids}) and allowed_at is not null and released_at is null
+				and allowed_until > ${now}`
 		)
 	]);
 	return new Map(
@@ -81,7 +81,7 @@ async function countOnline(
 			const devices = connected.get(id);
 			if (devices !== undefined) return [[id, devices]];
 			if (unresponsiveSince !== null || seenAt === null || isUnmonitored(mode)) return [];
-			return [[id, mode === 'radius' ? 0 : (onlineCount ?? granted.get(id) ?? 0)]];
+			return [[id, mode === 'radius' ? 0 : (onlineCount ?? allowed.get(id) ?? 0)]];
 		})
 	);
 }

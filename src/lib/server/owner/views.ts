@@ -1,3 +1,4 @@
+import { lockName } from '#lib/server/db/locks.ts';
 import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
@@ -77,6 +78,7 @@ async function stopViews(
 	trx: Tx,
 	{ adminId, signInSession }: Pick<ViewOrder, 'adminId' | 'signInSession'>
 ): Promise<void> {
+	await lockName(trx, `views of ${signInSession}`);
 	for (const { id } of await selectOpenViews(trx, signInSession).execute()) {
 		await endView(context, trx, id, accountActor(adminId));
 	}

@@ -9,6 +9,11 @@ import { isPublicAddress } from '#lib/domain/address.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 
+/**
+ * HTTP to other machines: agents with limits, one client without redirects and retries for operators, gateways and
+ * SMS providers, and name lookups that refuse addresses of internal networks (SSRF).
+ */
+
 export interface HttpRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	url: string;

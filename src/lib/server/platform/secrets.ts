@@ -107,10 +107,14 @@ export const paymentReference = (): string => randomUUID();
  * the same reference, so the operator refuses to pay twice. As hard to guess as the payment's own.
  */
 export const refundReference = (payment: string, attempt: number): string =>
-	sha256(`refund ${attempt} of ${payment}`).replace(
-		/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/,
-		'$1-$2-4$3-8$4-$5'
-	);
+	formatUuid(sha256(`refund ${attempt} of ${payment}`));
+
+/** The same for a payout: the next one of an owner has the reference of one that a restored database lacks. */
+export const payoutReference = (owner: { id: number; email: string; created_at: number }, number: number) =>
+	formatUuid(sha256(`payout ${number} of ${owner.id} ${owner.email} ${owner.created_at}`));
+
+const formatUuid = (hash: string): string =>
+	hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 
 /** 144 random bits as 24 base64url characters: the token in `/s/{token}`. */
 export const purchaseToken = (): string => randomBytes(18).toString('base64url');

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { PaymentBody, PaymentListBody, PaymentStartBody } from '../contract/payment.ts';
 import type { RouterBody, RouterListBody, routerListQuery } from '../contract/router.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
+import type { VoucherRedemptionBody } from '../contract/voucher.ts';
 import { DEVICE_HEADER, type RedirectedDevice, writeDevice } from '../http/client-address.ts';
 import { waitOutside } from '../http/turns.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -113,6 +114,8 @@ export const apiClient = (event: PortalEvent) => ({
 			...{ body, key },
 			device: event.locals.redirectedDevice
 		}),
+	/** Buys the time of a voucher. A second call gets the same session. */
+	redeemVoucher: (body: VoucherRedemptionBody) => callSession(event, 'POST', '/vouchers/redeem', { body }),
 	listPayments: (query: { provider_reference: string }) =>
 		call<PaymentListBody>(event, 'GET', '/payments', { query }),
 	readLogo: (file: string) => readLogo(event, file),

@@ -1,8 +1,9 @@
+import { lockName } from '#lib/server/db/locks.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
-import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
+import type { Tx } from '#lib/server/db/database.ts';
 import { insertRow, retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
@@ -250,14 +251,14 @@ async function takeMissingSteps(purchases: Purchases, api: ApiClient, row: Purch
 	Object.assign(row, await findRow(db, row.token_hash));
 	if (parsePaymentIds(row).length > 0) return;
 	if (row.session_id === null) {
-		const { id } = await orderSession(api, row);
+		const { id } = await requestSession(api, row);
 		Object.assign(row, await storeSession(db, row.id, id, purchases.clock.now()));
 	}
 	await startPayment(purchases, api, row, row.phone);
 }
 
 /** If the pass to extend has just ended, orders the same time as a new pass for the same price. */
-async function orderSession(api: ApiClient, row: PurchaseRow): Promise<SessionBody> {
+async function requestSession(api: ApiClient, row: PurchaseRow): Promise<SessionBody> {
 	const order = {
 		router_id: row.router_id,
 		duration: row.duration,
@@ -576,6 +577,8 @@ async function writeOrder<T>(
 	for (let tries = 0; tries < MAX_TRIES; tries += 1) {
 		let found: PurchaseRow[] = [];
 		const written = await database.transact(async (trx) => {
+			// First, so that the same form sent twice finds what it has written, not an earlier order.
+			if (orderer !== null) await lockName(trx, `orders of ${numberHash}`);
 			const isFirst = async () => {
 				if (orderer === null) return true;
 				const recent = await findRowsOfNumber(trx, numberHash, clock.now() - LOOK_BACK_MS);
@@ -584,7 +587,7 @@ async function writeOrder<T>(
 				return found.length === 0;
 			};
 			return write(trx, columns, isFirst);
-		}, LIMIT_CONCURRENCY);
+		});
 		if (written !== null) return written;
 		for (const row of found) {
 			const part = await readEarlier(purchases, api, row);

@@ -1,3 +1,5 @@
+import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/domain/codes.ts';
+import { hold } from '#lib/server/db/locks.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
@@ -8,6 +10,7 @@ import type { Row } from '#lib/server/db/schema.ts';
 import { isApiBuyer } from '#lib/server/passes.ts';
 import { NotFound } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+import type { PassOutages } from '#lib/server/access/outages.ts';
 import type { RateLimits } from '#lib/server/rate-limits.ts';
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -23,6 +26,8 @@ export interface Purchases extends Pick<Base, 'database' | 'clock' | 'secrets'> 
 	region: string;
 	/** Reads a session during extra time after its end; null without such time. */
 	readInExtraTime(id: number): Promise<SessionBody | null>;
+	/** Outages of the Wi-Fi of a session's pass; null if none are known. */
+	findOutages(id: number): Promise<PassOutages | null>;
 	codeKeys: readonly CodeKeys[];
 	/** Hashes what identifies orders. */
 	hashOrder(text: string): string;
@@ -30,7 +35,7 @@ export interface Purchases extends Pick<Base, 'database' | 'clock' | 'secrets'> 
 	completing: Map<number, Promise<void>>;
 }
 
-export function openPurchases(
+export function createPurchases(
 	dependencies: Omit<Purchases, 'codeKeys' | 'hashOrder' | 'completing'>
 ): Purchases {
 	const { secrets } = dependencies;
@@ -58,13 +63,14 @@ export interface PurchaseView extends PurchasePart {
 	router: RouterBody;
 	/** Orders of added time with a payment, oldest first. */
 	added: PurchasePart[];
+	outages: PassOutages | null;
 	/** Token of the purchase that replaced this one. */
 	successor: string | null;
 	code: string;
 }
 
 /** A wait ends with the result of the payment only: for a new order it is cut here, to tell that the operator is silent. */
-const UNANSWERED_SECONDS = 6;
+const FIRST_WAIT_SECONDS = 6;
 const NEW_ORDER_MS = 15_000;
 
 /** Reads a purchase as soon as its payment leaves `pending`, or after `waitSeconds`. */
@@ -90,7 +96,7 @@ export async function readAfterWait(
 		const latest = (newest && parsePaymentIds(newest).at(-1)) ?? parsePaymentIds(row).at(-1);
 		if (latest === undefined) return readView(purchases, api, token, row);
 		const isNew = purchases.clock.now() - (newest ?? row).created_at < NEW_ORDER_MS;
-		const soon = isNew ? Math.min(waitSeconds, UNANSWERED_SECONDS) : waitSeconds;
+		const soon = isNew ? Math.min(waitSeconds, FIRST_WAIT_SECONDS) : waitSeconds;
 		const { status, operator_request: request } = await api.getPayment(latest, soon);
 		const isAnswered = request !== 'unsent' && request !== 'unanswered';
 		if (status === 'pending' && isAnswered && waitSeconds > soon)
@@ -129,7 +135,16 @@ export async function readView(
 			session: await readShownSession(purchases, one.session)
 		}))
 	);
-	return { ...first, router, added: others, successor: successor?.session_id == null ? null : next, code };
+	const started = [first, ...others].findLast(({ session }) => session.starts_at !== null);
+	const outages = started ? await purchases.findOutages(started.session.id) : null;
+	return {
+		...first,
+		router,
+		added: others,
+		outages,
+		successor: successor?.session_id == null ? null : next,
+		code
+	};
 }
 
 const MAX_REPLACED = 5;
@@ -181,7 +196,7 @@ async function findReplacedPayments(db: Queries, row: PurchaseRow): Promise<numb
 	const ids: number[] = [];
 	let replaced = row.replaces_session_id;
 	for (let steps = 0; replaced !== null && steps < MAX_REPLACED; steps += 1) {
-		const before = await findRowBySession(db, replaced);
+		const before = await findRowOfSession(db, replaced);
 		if (!before) break;
 		ids.push(...parsePaymentIds(before));
 		replaced = before.replaces_session_id;
@@ -243,7 +258,7 @@ export async function findSessionsByCode(purchases: Purchases, typed: string): P
 
 /** Finds the purchase with the page of a session. Returns null for a purchase of the API, and if the code is too old. */
 export async function findPageRow({ database: { db }, clock, secrets }: Purchases, sessionId: number) {
-	const own = await findRowBySession(db, sessionId);
+	const own = await findRowOfSession(db, sessionId);
 	const row = own?.extends_purchase_id == null ? own : await findRowById(db, own.extends_purchase_id);
 	return !row || isApiBuyer(secrets, row) || row.updated_at < clock.now() - CODE_MS ? null : row;
 }
@@ -342,52 +357,6 @@ export function openToken({ secrets }: Purchases, { token_sealed: sealed, code_h
 	}
 }
 
-/**
- * Code of a purchase, such as K7MQ-29XT: 8 characters, 40 bits. Crockford's base 32 omits I, L, O and U, so
- * that misreadings can be corrected (https://www.crockford.com/base32.html).
- */
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const CODE_LENGTH = 8;
-export const CODE_BYTES = 5;
-
-/** Longer than any valid spelling of a code. */
-const MAX_TYPED = 64;
-
-const LOOK_ALIKES: Readonly<Record<string, string>> = { O: '0', I: '1', L: '1', U: 'V' };
-
-/** Zeros of the Arabic and Persian digits, which keyboards of our languages have. */
-const ARABIC_ZEROS = [0x0660, 0x06f0];
-
-export function codeOfBytes(bytes: Uint8Array): string {
-	let bits = 0n;
-	for (const byte of bytes.subarray(0, CODE_BYTES)) bits = (bits << 8n) | BigInt(byte);
-	let code = '';
-	for (let position = CODE_LENGTH - 1; position >= 0; position -= 1) {
-		code += ALPHABET.charAt(Number((bits >> BigInt(5 * position)) & 31n));
-	}
-	return code;
-}
-
-export const codeText = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
-
-/** Reads a typed code; tolerates case, blanks, hyphens, look-alikes and Arabic digits. Null if invalid. */
-export function readCode(typed: string): string | null {
-	if (typed.length > MAX_TYPED) return null;
-	const code = [...typed.normalize('NFKC').toUpperCase()]
-		.map(latinDigit)
-		.filter((character) => /[\p{L}\p{N}]/u.test(character))
-		.map((character) => LOOK_ALIKES[character] ?? character)
-		.join('');
-	const isCode = code.length === CODE_LENGTH && [...code].every((character) => ALPHABET.includes(character));
-	return isCode ? code : null;
-}
-
-function latinDigit(character: string): string {
-	const point = character.codePointAt(0) ?? 0;
-	const zero = ARABIC_ZEROS.find((first) => point >= first && point < first + 10);
-	return zero === undefined ? character : String(point - zero);
-}
-
 export type PurchaseRow = Row<'purchases'>;
 
 const selectRows = (queries: Queries) => queries.selectFrom('purchases').selectAll();
@@ -401,7 +370,7 @@ export const findRow = (queries: Queries, tokenHash: string) =>
 	first(selectRows(queries).where('token_hash', '=', tokenHash));
 
 /** Finds the first: a buyer who signs in with a username adds another (passes.ts). */
-const findRowBySession = (queries: Queries, sessionId: number) =>
+export const findRowOfSession = (queries: Queries, sessionId: number) =>
 	first(selectRows(queries).where('session_id', '=', sessionId).orderBy('id'));
 
 export const findRowById = (queries: Queries, id: number) => first(selectRows(queries).where('id', '=', id));
@@ -459,7 +428,7 @@ export async function storeSession(queries: Queries, id: number, sessionId: numb
 
 export async function storePayment(database: Database, id: number, paymentId: number, now: number) {
 	return database.transact(async (trx) => {
-		const row = await selectRows(trx).where('id', '=', id).executeTakeFirstOrThrow();
+		const row = await hold(trx, selectRows(trx).where('id', '=', id)).executeTakeFirstOrThrow();
 		const ids = parsePaymentIds(row);
 		if (ids.includes(paymentId)) return row;
 		return trx

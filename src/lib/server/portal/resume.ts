@@ -1,3 +1,4 @@
+import { VOUCHER_CODE_LENGTH, readCode } from '#lib/domain/codes.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
@@ -9,10 +10,11 @@ import {
 	findRowByCode,
 	openToken,
 	parsePaymentIds,
-	readCode,
 	type PurchaseRow,
 	type Purchases
 } from './purchases.ts';
+
+/** Opens a purchase on another device: by its code, or by the operator's transaction id with the number that paid. */
 
 /** An SMS has 160 characters, and operators join several. */
 const MAX_TYPED = 1_000;
@@ -27,24 +29,25 @@ const BARE_TRANSACTION = /\b(?=\w*\d)(?=\w*[A-Z])[\dA-Z]{9,}\b/;
 const MAX_WORDS = 4;
 
 /**
- * Finds the code in a typed or pasted text, or the transaction ID in an operator's message.
+ * Finds the code in a typed or pasted text, the code of a voucher, or the transaction ID in an operator's message.
  * @param isWhole a text without either is a transaction ID all the same
  */
 export function readTyped(
 	text: string,
 	isWhole: boolean
-): { code: string | null; transaction: string | null } {
+): { code: string | null; voucher: string | null; transaction: string | null } {
 	const typed = text
 		.slice(0, MAX_TYPED)
 		.normalize('NFKC')
 		.replaceAll(/\p{Cf}/gu, '')
 		.trim();
 	const isMessage = typed.split(/\s+/).length > MAX_WORDS;
-	const code = readCode(typed) ?? readCode(CODE_IN_TEXT.exec(typed)?.[0] ?? '');
+	const voucher = readCode(typed, VOUCHER_CODE_LENGTH);
+	const code = voucher === null ? (readCode(typed) ?? readCode(CODE_IN_TEXT.exec(typed)?.[0] ?? '')) : null;
 	const named = NAMED_TRANSACTION.exec(typed)?.[1] ?? BARE_TRANSACTION.exec(isMessage ? typed : '')?.[0];
 	const bare = isWhole || /^(?:\d{6,}|(?=.*\d)[\da-z.]{9,})$/i.test(typed) ? typed : null;
 	// Of a short text all is the ID, which people group.
-	return { code, transaction: named ?? (isMessage ? null : bare) };
+	return { code, voucher, transaction: named ?? (isMessage ? null : bare) };
 }
 
 /** What a try opened, or why it did not. */
@@ -68,7 +71,7 @@ interface Crowded {
  */
 const TRIES = { visitor: 10, total: 60 };
 
-interface Visitor {
+export interface Visitor {
 	/** IP address, or /64 of IPv6. After a power cut all guests of a venue can share it. */
 	network: string;
 	/** Names a captive session that has not expired. */
@@ -103,8 +106,10 @@ export async function resumeByCode(
 const toOpened = (token: string | null): Opened =>
 	token === null ? { kind: 'unknown' } : { kind: 'found', token };
 
-const takeTry = async ({ rateLimits }: Purchases, { network, captiveSession }: Visitor): Promise<boolean> =>
-	(await rateLimits.take(`code:${captiveSession ?? network}`, TRIES.visitor)).admitted;
+export const takeTry = async (
+	{ rateLimits }: Purchases,
+	{ network, captiveSession }: Visitor
+): Promise<boolean> => (await rateLimits.take(`code:${captiveSession ?? network}`, TRIES.visitor)).admitted;
 
 /**
  * Counts a try toward the total limit. Returns false if it is used up, or if the captive sessions of this network have

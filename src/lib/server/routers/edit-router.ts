@@ -1,3 +1,4 @@
+import { hold, lockById } from '../db/locks.ts';
 import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/time.ts';
 import { endOfDay } from '#lib/domain/opening-hours.ts';
 import { type Author, accountActor } from '../audit.ts';
@@ -18,6 +19,11 @@ import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { withoutHidden } from '#lib/domain/text.ts';
 import type { RouterBody } from '../contract/router.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
+
+/**
+ * Changes of routers: adding one, its fields, its price, and taking it off sale for some time or for good. What an
+ * administrator changes at a router of another account is recorded for its owner.
+ */
 
 /** A router as its owner describes it. */
 export interface NamedRouter {
@@ -126,6 +132,7 @@ export function changeRouterFields(
 ): Promise<string[]> {
 	const { config, database } = context;
 	return database.transact(async (trx) => {
+		await lockById(trx, 'routers', id);
 		const row = await findRouter(trx, id);
 		const fields = readFields(texts, config, row.currency);
 		const old = new Map<string, unknown>(Object.entries(row));
@@ -158,6 +165,7 @@ export function markRouter(
 ): Promise<boolean> {
 	const { clock, database } = context;
 	return database.transact(async (trx) => {
+		await lockById(trx, 'routers', id);
 		const row = await findRouter(trx, id);
 		const isDisabling = column === 'disabled_at' && isSet;
 		const takesOver = isDisabling && !isOwner && row.disabled_by_owner === 1;
@@ -184,12 +192,32 @@ export function pauseRouter(
 ): Promise<void> {
 	const { clock, config, database } = context;
 	return database.transact(async (trx) => {
+		await lockById(trx, 'routers', id);
 		const row = await findRouter(trx, id);
 		const now = clock.now();
 		const paused_until = wanted ? endOfDay(row.opening_hours, now, config.reportTimezone) : null;
 		if (paused_until === (isPaused(row, now) ? row.paused_until : null)) return;
 		const action = wanted ? 'router.paused' : 'router.reopened';
 		await setColumns(context, trx, row, { ...author, action, to: { paused_until } });
+	});
+}
+
+/**
+ * Decides whether passes get back the time of outages that begin from now on. What buyers read during an outage stays true.
+ * @throws Refused `router_not_found`
+ */
+export function setOutageTime(
+	context: Routers,
+	id: number,
+	{ isGiven, ...author }: Author & { isGiven: boolean }
+): Promise<void> {
+	return context.database.transact(async (trx) => {
+		await lockById(trx, 'routers', id);
+		const row = await findRouter(trx, id);
+		const gives_time_back = isGiven ? 1 : 0;
+		if (row.gives_time_back === gives_time_back) return;
+		const action = isGiven ? 'router.outage_time_on' : 'router.outage_time_off';
+		await setColumns(context, trx, row, { ...author, action, to: { gives_time_back } });
 	});
 }
 
@@ -235,6 +263,7 @@ export async function changePrice(
 	// Before reading the router, so that invalid input is reported first.
 	checkPrice(context, price);
 	const row = await database.transact(async (trx) => {
+		await lockById(trx, 'routers', id);
 		const router = await findChangeableRouter(trx, caller, id);
 		const priceMinor = toMinor(price, router.currency);
 		if (priceMinor === null) throw new Error(`Price ${price} does not fit ${router.currency}`);
@@ -264,7 +293,7 @@ function checkPrice({ config: { maxPrice, currency } }: Routers, price: number):
 	throw validationFailed([{ in: 'body', pointer: '/price', code, detail }]);
 }
 
-/** A known router keeps the columns that an import cannot set. */
+/** A known router keeps its columns where a file states none; `import.ts` updates only those that a file can state. */
 export function buildRow(router: NamedRouter, known: RouterRow | undefined, now: number) {
 	return {
 		name: known?.name ?? router.fallbackName,
@@ -308,9 +337,9 @@ export async function recordPrices(queries: Queries, changes: readonly PriceChan
 	await queries.insertInto('price_changes').values(rows).execute();
 }
 
-export async function findByExternalIds(queries: Queries, owner_account_id: number, ids: readonly string[]) {
-	const own = queries.selectFrom('routers').selectAll().where('owner_account_id', '=', owner_account_id);
-	const rows = await own.where('external_id', 'in', ids).execute();
+export async function findByExternalIds(trx: Tx, owner_account_id: number, ids: readonly string[]) {
+	const own = trx.selectFrom('routers').selectAll().where('owner_account_id', '=', owner_account_id);
+	const rows = await hold(trx, own.where('external_id', 'in', ids).orderBy('id')).execute();
 	return new Map(rows.map((row) => [row.external_id ?? '', row]));
 }
 

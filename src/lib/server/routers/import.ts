@@ -25,7 +25,12 @@ import { type Offers, findUnheldOffer } from '../offers.ts';
 import type { Base } from '../base.ts';
 import type { Tx } from '../db/database.ts';
 import { type FieldProblem, refuse, refuseFields } from '../platform/errors.ts';
-import { parseOffers } from './offers.ts';
+import { parseOffers } from './offer-list.ts';
+
+/**
+ * Routers from an owner's file. All good rows are stored in one transaction or none; the same file changes nothing
+ * the second time, because each row has an id of its owner or one of its content.
+ */
 
 export const IMPORT_FIELDS = ['id', ...ROUTER_FIELDS] as const;
 

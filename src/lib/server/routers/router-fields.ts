@@ -1,11 +1,12 @@
 import { ACCESS_KINDS } from '#lib/domain/wifi.ts';
-import { currencyExponent, describeFault, readAmount, toMajor } from '#lib/domain/money.ts';
+import { currencyExponent, formatFault, readAmount, toMajor } from '#lib/domain/money.ts';
 import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
 import { parseHours } from '#lib/domain/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
 import type { Row } from '../db/schema.ts';
 
-/** The fields that files can have. */
+/** The fields of a router as texts of a file or of the command line. */
+
 export const ROUTER_FIELDS = [
 	'name',
 	'address',
@@ -152,7 +153,7 @@ function readPriceField(text: string, rules: PriceRules, fail: Fail): number | u
 export function readPrice(text: string, { currency, maxPrice }: PriceRules): number | string {
 	const price = readAmount(text, currency, null);
 	if (price === 'ambiguous' || price === 'other_currency') {
-		return `"${text}" ${describeFault(price, text, currency)}`;
+		return `"${text}" ${formatFault(price, text, currency)}`;
 	}
 	if (typeof price === 'number' && price > 0 && toMajor(price, currency) <= maxPrice) return price;
 	const decimals = currencyExponent(currency);

@@ -1,7 +1,8 @@
+import { holdAlone, keep, type Held } from '../db/locks.ts';
 import type { Database, NearRouter, NearSearch, Queries, Tx } from '../db/database.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { Branding } from '../branding.ts';
-import { type OffersContext, listAmountRules, listOffers } from './offers.ts';
+import { type OffersContext, listAmountRules, listOffers } from './offer-list.ts';
 import type { Row } from '../db/schema.ts';
 import { type AccessKind, hasNetworkPassword } from '#lib/domain/wifi.ts';
 import { nextOpen } from '#lib/domain/opening-hours.ts';
@@ -15,6 +16,13 @@ import { cutPage, exists, findById } from '../db/queries.ts';
 import { boxesAround, byDistance, distanceMetres } from '#lib/domain/geo.ts';
 import { NotFound, Forbidden } from '#lib/server/platform/errors.ts';
 
+/**
+ * Routers: whether one sells now and why not, its object in the API, searches, and who may see or change it.
+ *
+ * A router is offline while its owner has closed it (`closedReason`), none of its gateways responds, nothing shows
+ * that a buyer would get access, or its shared password is missing (`offlineReason`).
+ */
+
 export type RouterRow = Row<'routers'>;
 
 /** Begins the external id of routers from the owner pages. The key of their form follows. */
@@ -24,7 +32,7 @@ export interface Routers extends OffersContext {
 	branding: Branding;
 }
 
-export const openRouters = (services: Omit<Routers, 'offerLists'>): Routers => ({
+export const createRouters = (services: Omit<Routers, 'offerLists'>): Routers => ({
 	...services,
 	offerLists: new Map()
 });
@@ -179,6 +187,7 @@ const addOwnerFields = (body: RouterBody, row: RouterRow, config: Zone, now: num
 	networkPasswordKnown: row.network_password_sealed !== null,
 	/** Start of an outage of all its gateways, in ms since the epoch. */
 	unresponsiveSince: row.unresponsive_since,
+	givesTimeBack: row.gives_time_back === 1,
 	/** True if a gateway has responded, an administrator has confirmed the access, or buyers get the known password. */
 	givesAccess: !isUnverified(row, { mode: 'live' }) && !lacksNetworkPassword(row, row.access_kind)
 });
@@ -349,6 +358,27 @@ export function listOwnedRouters(
 
 export async function findRouterOrThrow(queries: Queries, id: number): Promise<RouterRow> {
 	const row = await findById(queries, 'routers', id);
+	if (!row) throw new Error(`Router ${id} is gone`);
+	return row;
+}
+
+/** Keeps a router whose password or gateways a pass gets: who changes them later finds the pass. */
+export const keepRouter = (trx: Tx, id: number): Promise<RouterRow> =>
+	keep(trx, trx.selectFrom('routers').selectAll().where('id', '=', id)).executeTakeFirstOrThrow();
+
+/**
+ * Holds a router against everything that sells or begins there. For rare changes, which must find each pass that began
+ * before, or be found by it.
+ */
+export async function lockRouter(trx: Tx, id: number): Promise<Held<RouterRow> | undefined> {
+	if (!Number.isSafeInteger(id)) return undefined;
+	const own = trx.selectFrom('routers').selectAll().where('id', '=', id);
+	const row = await holdAlone(trx, own).executeTakeFirst();
+	return row as Held<RouterRow> | undefined;
+}
+
+export async function lockRouterOrThrow(trx: Tx, id: number): Promise<Held<RouterRow>> {
+	const row = await lockRouter(trx, id);
 	if (!row) throw new Error(`Router ${id} is gone`);
 	return row;
 }

@@ -13,6 +13,8 @@ import { FIRST_DATE, LAST_DATE, isDate, spanOfDates, timeAt } from '#lib/domain/
 import { idOf } from './page-links.ts';
 import { Refused } from '../platform/errors.ts';
 
+/** What pages of administrators share: who may open them, forms with a mandatory reason, and the audit log. */
+
 /** Statuses of a payment after which money has come. */
 export const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
 
@@ -60,7 +62,7 @@ export async function findNames(
 	return (actor) => names.get(actor) ?? actor;
 }
 
-interface Order<Subject> {
+export interface Order<Subject> {
 	event: RequestEvent;
 	admin: Visitor;
 	subject: Subject;
@@ -102,7 +104,7 @@ export const listChanges = <Facts>({ url }: RequestEvent, changes: Changes<never
 /** Makes the form action of a change. */
 export const changeForm = <Event extends RequestEvent, Subject>(
 	which: string,
-	{ run }: Change<Subject, never>,
+	{ run }: Pick<Change<Subject, never>, 'run'>,
 	find: (event: Event, admin: Visitor) => Promise<Subject>
 ) =>
 	adminForm(async (event: Event, admin) => {
@@ -165,7 +167,7 @@ const disabledText = ({ canEnable }: OwnedRouter) =>
 		? 'Its owner has disabled it, and can enable it again.'
 		: 'An administrator has disabled it. Its owner cannot enable it.';
 
-export function describeState({ clock, config }: App, router: OwnedRouter) {
+export function describeRouterState({ clock, config }: App, router: OwnedRouter) {
 	const { tone, label, text } = routerState(router, { now: clock.now(), timeZone: config.reportTimezone });
 	const advice = router.disabled ? disabledText(router) : ADVICE[router.status_reason ?? ''];
 	return { tone, label, text: router.opensAt === null ? (advice ?? null) : text };
@@ -239,12 +241,12 @@ export async function listAuditLines(event: RequestEvent, entries: readonly Foun
 		paymentId: entry.payment_id,
 		refundId: entry.refund_id,
 		reason: entry.reason,
-		changes: describeChanges(entry, reportTimezone)
+		changes: formatChanges(entry, reportTimezone)
 	}));
 }
 
 /** Returns "status: pending → success" for each field that has a value; an unchanged one without the arrow. */
-function describeChanges(entry: FoundEntry, timeZone: string): string[] {
+function formatChanges(entry: FoundEntry, timeZone: string): string[] {
 	const before = JSON.parse(entry.before) as Record<string, unknown>;
 	const after = JSON.parse(entry.after) as Record<string, unknown>;
 	return Object.keys({ ...before, ...after }).flatMap((name) => {

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { Readable, type Transform } from 'node:stream';
 import { stringify } from 'csv-stringify';
 
 export type CsvCell = string | number;
@@ -9,12 +9,14 @@ export const CSV_BATCH = 500;
 /**
  * Reads all pages of a list while the browser loads the file. Text that a spreadsheet would run as a formula gets an apostrophe, because buyers choose some of the names.
  * @param filename ASCII letters, digits, `-` and `.`
+ * @param signer adds the line that signs the file (billing/signed-statement.ts)
  */
 export function csvResponse<Position, Page extends { next: Position | null }>(
 	filename: string,
 	header: readonly string[],
 	read: (after: Position | null) => Promise<Page>,
-	rowsOf: (page: Page) => Iterable<CsvCell[]> | Promise<Iterable<CsvCell[]>>
+	rowsOf: (page: Page) => Iterable<CsvCell[]> | Promise<Iterable<CsvCell[]>>,
+	signer: Transform | null = null
 ): Response {
 	async function* rows() {
 		let after: Position | null = null;
@@ -33,7 +35,8 @@ export function csvResponse<Position, Page extends { next: Position | null }>(
 			escape_formulas: true
 		})
 	);
-	return new Response(Readable.toWeb(lines) as ReadableStream<Uint8Array>, {
+	const file = signer ? lines.compose(signer) : lines;
+	return new Response(Readable.toWeb(file) as ReadableStream<Uint8Array>, {
 		headers: {
 			'content-type': 'text/csv; charset=utf-8',
 			'content-disposition': `attachment; filename="${filename}"`

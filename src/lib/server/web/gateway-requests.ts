@@ -1,9 +1,19 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { limitAddress } from '#lib/server/api/middleware.ts';
-import { type RegisteredGateway, findGatewayByKey, recordStatus } from '#lib/server/gateways/gateways.ts';
+import {
+	type RegisteredGateway,
+	findGatewayByKey,
+	learnLoginHosts,
+	recordStatus
+} from '#lib/server/gateways/gateways.ts';
 import { logSecurity, networkOf } from '#lib/server/http/client-address.ts';
-import { equalSecrets } from '#lib/server/platform/secrets.ts';
-import { isProblem } from '#lib/server/platform/errors.ts';
+import { equalSecrets, sha256 } from '#lib/server/platform/secrets.ts';
+import { Refused, isProblem } from '#lib/server/platform/errors.ts';
+import { parsePortalAddress } from '../gateways/gateway.ts';
+import { formatLoginPage } from '../gateways/mikrotik.ts';
+import { formatSetup, readReport } from '../gateways/mikrotik-fetch.ts';
+import { applyReport, renderNextScript } from '../access/hotspot-fetch.ts';
+import { readBody } from '../http/requests.ts';
 import type { App } from '#lib/server/app.ts';
 import {
 	type AuthmonRequest,
@@ -12,7 +22,12 @@ import {
 	readAuthmonRequest
 } from '#lib/server/gateways/opennds.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fetchGrants } from '../access/opennds-clients.ts';
+import { fetchDevices } from '../access/opennds-clients.ts';
+
+/**
+ * Requests of gateways: how they prove who they are, what they are answered, authmon of openNDS, which asks for its
+ * clients, and MikroTik routers, which fetch scripts.
+ */
 
 export type GatewayEvent = RequestEvent<{ gateway: string }>;
 
@@ -53,6 +68,75 @@ export async function authenticateGateway(
 	logSecurity(event, 'gateway key refused', { gateway: gateway?.name ?? 'unknown' });
 	return empty(gateway ? 403 : 404);
 }
+
+export type MikrotikEvent = RequestEvent<{ gateway: string; file: string }>;
+
+/** A router fetches every ten seconds, and several times in a row if many buyers wait. */
+const MAX_FETCHES = 300;
+/** RouterOS posts no more. */
+const MAX_REPORT_BYTES = 64 * 1024;
+
+/**
+ * What a MikroTik that fetches gets at `/mikrotik/{key}/...` (see gateways/mikrotik-fetch.ts). A wrong key is answered like an
+ * unknown address.
+ */
+async function authenticateMikrotik(event: MikrotikEvent) {
+	const { app, clientAddress, origin } = event.locals;
+	const gateway = await findGatewayByKey(app.gateways, event.params.gateway);
+	const [, token = ''] = /^Bearer (\w{16,64})$/.exec(event.request.headers.get('authorization') ?? '') ?? [];
+	const hash = gateway?.mode === 'fetch' ? gateway.credentials.token : undefined;
+	if (!gateway || hash === undefined || !equalSecrets(sha256(token), hash)) {
+		await limitAddress(app, networkOf(clientAddress()));
+		logSecurity(event, 'gateway key refused', { gateway: gateway?.name ?? 'unknown' });
+		return null;
+	}
+	const { admitted, resetMs } = await app.rateLimits.take(`mikrotik:${gateway.id}`, MAX_FETCHES);
+	if (!admitted) {
+		const extensions = { retry_after: Math.ceil(resetMs / 1000) };
+		throw new Refused('rate_limit_exceeded', 'The router fetches too often.', { extensions });
+	}
+	const portal = parsePortalAddress({ origin: app.config.origin ?? origin, port: app.config.port });
+	const place = { address: `${portal.origin}/mikrotik/${gateway.key}`, token };
+	return { app, gateway, portal, place };
+}
+
+/** `setup`, `login.html`, or the next script: `script-yes` if its requests check the certificate, else `script-no`. */
+export const answerMikrotikFetch = (event: MikrotikEvent) =>
+	answerGateway(event, async () => {
+		const known = await authenticateMikrotik(event);
+		if (known === null) return empty(404);
+		const { app, gateway, portal, place } = known;
+		switch (event.params.file) {
+			case 'setup':
+				return text(formatSetup(place, portal.hostname));
+			case 'login.html':
+				return text(formatLoginPage({ portal, gateway }));
+			case 'script-yes':
+			case 'script-no':
+				return text(
+					await renderNextScript(app.access, gateway, {
+						...place,
+						isChecked: event.params.file === 'script-yes'
+					})
+				);
+			default:
+				return empty(404);
+		}
+	});
+
+export const answerMikrotikReport = (event: MikrotikEvent) =>
+	answerGateway(event, async () => {
+		const known = await authenticateMikrotik(event);
+		if (known === null || event.params.file !== 'report') return empty(404);
+		const { app, gateway } = known;
+		const body = Buffer.from(await readBody(event.request, MAX_REPORT_BYTES)).toString('utf8');
+		const report = readReport(gateway, body);
+		if (report === null || report.at > app.clock.now()) return empty(400);
+		await recordStatus(app.gateways, gateway, { seen: true, trouble: null, online: report.devices });
+		await learnLoginHosts(app.gateways, gateway, report.hosts);
+		await applyReport(app.access, gateway, report);
+		return empty(204);
+	});
 
 /**
  * openNDS' `authmon` fetches the devices to authorize: version 10 with a query, version 9 with a form.
@@ -104,8 +188,8 @@ async function answerBatch(
 	// Anybody can poll, so the first report of the BinAuth script verifies a live gateway.
 	if (config.mode !== 'live' || gateway.seenAt !== null)
 		await recordStatus(gateways, gateway, { seen: true });
-	const grants = requests.includes('fetch') ? await fetchGrants(access, gateway, MAX_ITEMS) : [];
-	const items = formatItems(grants, gateway.secret ?? '', clock.now());
+	const devices = requests.includes('fetch') ? await fetchDevices(access, gateway, MAX_ITEMS) : [];
+	const items = formatItems(devices, gateway.secret ?? '', clock.now());
 	return (request) => {
 		if (request === 'fetch') return items;
 		// A starting router sends `clear`. Nothing is cleared, because the waiting devices have paid.

@@ -1,10 +1,10 @@
 import type { RequestEvent } from '@sveltejs/kit';
+import { parseId } from '#lib/domain/text.ts';
 
 export const PAGE_SIZE = 50;
 
 /** Reads an id from an address. Returns 0 if it is invalid. */
-export const idOf = (text: string | null | undefined): number =>
-	/^\d{1,15}$/.test(text ?? '') ? Number(text) : 0;
+export const idOf = (text: string | null | undefined): number => parseId(text ?? '') ?? 0;
 
 /** Numbers of the last row of a page, where the next page goes on. */
 type Position<Length> = Length extends 3
@@ -32,7 +32,7 @@ export async function readPage<
 	read: (at: Position<Length> | null) => Promise<Page>
 ) {
 	const text = url.searchParams.get(parameter) ?? '';
-	const numbers = text.split('.').map((one) => (/^\d{1,15}$/.test(one) ? Number(one) : NaN));
+	const numbers = text.split('.').map((one) => parseId(one) ?? NaN);
 	const isPosition = numbers.length === length && !numbers.includes(NaN);
 	const at = isPosition ? ((length === 1 ? numbers[0] : numbers) as Position<Length>) : null;
 	const page = await read(at);

@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { LOCALES } from '#lib/i18n/locales.ts';
-import { ANY_ORIGIN, readGuides } from '../api/reference/guides.ts';
+import { ANY_ORIGIN, readGuides } from '../api/guides.ts';
 import { formatDocument } from '../api/document.ts';
 import type { App } from '../app.ts';
 import { codingFor, pack, type Coding } from './compress.ts';

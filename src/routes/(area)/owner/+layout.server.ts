@@ -7,7 +7,7 @@ import { areaData } from '#lib/server/web/sign-in/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 
 /** In the order of the navigation. */
-const PAGES = ['', 'money', 'customers', 'routers', 'settings'] as const;
+const PAGES = ['', 'money', 'vouchers', 'customers', 'routers', 'settings'] as const;
 
 /** Does not protect actions or loads: each of them calls pageVisitor itself. */
 export const load: LayoutServerLoad = async (event) => {
@@ -17,7 +17,8 @@ export const load: LayoutServerLoad = async (event) => {
 	return {
 		...areaData(event, visitor),
 		suspended: isSuspended,
-		pages: PAGES.filter((page) => mayDo(role, page)),
+		// Who sees the money finds the vouchers there.
+		pages: PAGES.filter((page) => mayDo(role, page) && !(page === 'vouchers' && mayDo(role, 'money'))),
 		/** An administrator looks at the pages of this owner. */
 		view:
 			viewEndsAt === null

@@ -1,7 +1,7 @@
 import { countSessionsForOwner, listSessionsForOwner } from '#lib/server/billing/session-reads.ts';
 import { findUndecidedPurchases } from '#lib/server/owner/help.ts';
 import { listOwnedRouters } from '#lib/server/routers/routers.ts';
-import { describePurchase, describeUsers } from '#lib/server/web/owner/help.ts';
+import { describeOrder, describeUsers } from '#lib/server/web/owner/customers.ts';
 import { routersOf, salesOfToday } from '#lib/server/web/owner/figures.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 import { mayDo } from '#lib/server/web/owner/roles.ts';
@@ -31,7 +31,7 @@ export const load = ownerPage(async ({ locals: { app } }, { account, actor, role
 		start,
 		hasRouters: owned === null || owned.data.length > 0,
 		broken: routers.filter(({ state }) => state.tone === 'bad').slice(0, FEW),
-		undecided: undecided.map((found) => describePurchase(found, app)),
+		undecided: undecided.map((found) => describeOrder(found, app)),
 		online: await describeUsers(app, online.data),
 		onlineCount,
 		mayList: !isCashier

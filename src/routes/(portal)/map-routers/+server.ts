@@ -4,8 +4,8 @@ import { amountText, lowestOffer, shortPrice } from '#lib/purchase/quote.ts';
 import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { compressed } from '#lib/server/web/compress.ts';
-import { readOpeningTexts } from '#lib/server/web/portal/order.ts';
-import { passes, readFilters } from '#lib/server/web/portal/search.ts';
+import { readOpeningTexts } from '#lib/server/portal/pay-page.ts';
+import { passes, readFilters } from '#lib/server/portal/search.ts';
 import type { RequestHandler } from './$types';
 
 const MAX_CURSOR_LENGTH = 512;

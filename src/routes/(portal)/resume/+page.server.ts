@@ -5,7 +5,7 @@ import {
 	orUnavailable,
 	readForm,
 	withCaptiveSession
-} from '#lib/server/web/portal/pages.ts';
+} from '#lib/server/portal/pages.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -15,15 +15,20 @@ import { apiClient } from '#lib/server/portal/api-client.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { type Resumed, readTyped, resumeByCode, resumeByPayment } from '#lib/server/portal/resume.ts';
 import { openCaptiveSession, isCaptiveSessionId } from '#lib/server/gateways/captive-sessions.ts';
+import { purchaseToken } from '#lib/server/platform/secrets.ts';
+import { redeemTyped } from '#lib/server/portal/redeem.ts';
+import { idOf } from '#lib/server/web/page-links.ts';
 
 interface Refused {
-	status: 400 | 404 | 429;
+	status: 400 | 404 | 409 | 429;
 	why: string;
 	/** The code or the transaction ID opens with the number that paid. */
 	asksNumber?: boolean;
 	/** The transaction ID that was found in the typed text. */
 	code?: string;
 	isPayment?: boolean;
+	/** Why a voucher buys nothing. */
+	isVoucher?: boolean;
 }
 
 /** Returns the captive session of a device from the splash page, which the purchase then connects. */
@@ -32,22 +37,36 @@ function findCaptiveSessionId({ url }: RequestEvent): string | null {
 	return id !== null && isCaptiveSessionId(id) ? id : null;
 }
 
-/** Redirects to the purchase of a code, or of a payment and its number, or returns the problem. */
-async function openTyped(event: RequestEvent, typed: string, phone: string): Promise<Refused> {
+/**
+ * Redirects to the purchase of a code, a voucher, or a payment and its number, or returns the problem.
+ * @param token of a posted form; null if the address has the code: then no voucher is redeemed
+ */
+async function openTyped(
+	event: RequestEvent,
+	typed: string,
+	phone: string,
+	token: string | null
+): Promise<Refused> {
 	if (typed === '') return { status: 400, why: m.resume_empty() };
-	const { code, transaction } = readTyped(typed, phone !== '');
+	const { code, voucher, transaction } = readTyped(typed, phone !== '');
 	const { captiveSessions, purchases } = event.locals.app;
-	const captiveSession = findCaptiveSessionId(event);
-	const found =
-		captiveSession === null ? null : await openCaptiveSession(captiveSessions, null, captiveSession);
-	const visitor = { network: networkOf(event.locals.clientAddress()), captiveSession: found?.device ?? null };
+	const id = findCaptiveSessionId(event);
+	const captiveSession = id === null ? null : await openCaptiveSession(captiveSessions, null, id);
+	const visitor = {
+		network: networkOf(event.locals.clientAddress()),
+		captiveSession: captiveSession?.device ?? null
+	};
 	const api = apiClient(event);
+	const show = (opened: string) => redirect(303, withCaptiveSession(link(`/s/${opened}`), id));
 	const open = async (work: Promise<Resumed>) => {
 		const opened = await orUnavailable(work, m.purchase_unreachable());
-		if (opened.kind === 'found')
-			redirect(303, withCaptiveSession(link(`/s/${opened.token}`), captiveSession));
-		return opened;
+		return opened.kind === 'found' ? show(opened.token) : opened;
 	};
+	if (voucher !== null && token !== null) {
+		const routerId = idOf(event.url.searchParams.get('router')) || null;
+		const redeemed = await redeemTyped(event, voucher, token, { captiveSession, routerId });
+		if (redeemed) return 'token' in redeemed ? show(redeemed.token) : { ...redeemed, isVoucher: true };
+	}
 	if (code !== null) {
 		const { kind } = await open(resumeByCode(purchases, api, { code, phone }, visitor));
 		if (kind === 'crowded') {
@@ -70,28 +89,39 @@ async function openTyped(event: RequestEvent, typed: string, phone: string): Pro
 /** Limits typed text that is shown again. */
 const MAX_SHOWN = 64;
 
-/** `?code=K7MQ-29XT` works like the form, for links and QR codes. */
+/**
+ * `?code=K7MQ-29XT` works like the form, for links and QR codes. The code of a voucher waits in the form: cameras and
+ * messengers open addresses, and its time would start.
+ */
 export const load: PageServerLoad = async (event) => {
-	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
+	const { searchParams } = event.url;
+	const code = (searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
 	const hint = makePhoneHint(event.locals.app.config.defaultRegion);
-	/** With the captive session, so that a change of language keeps it. */
-	const action = withCaptiveSession(link('/resume'), findCaptiveSessionId(event));
-	const shown = { code, phone: '', action, hint, why: null, asksNumber: false, isPayment: false };
-	if (code === '' || event.request.method !== 'GET') return shown;
-	return { ...shown, ...(await openTyped(event, code, '')) };
+	const router = idOf(searchParams.get('router'));
+	/** With the captive session or the router, so that a change of language keeps it. */
+	const action =
+		router > 0
+			? link(`/resume?router=${router}`)
+			: withCaptiveSession(link('/resume'), findCaptiveSessionId(event));
+	const isWaiting = readTyped(code, false).voucher !== null;
+	const shown = { code, phone: '', why: null, asksNumber: false, isPayment: false, isVoucher: false };
+	const page = { ...shown, action, hint, token: purchaseToken(), isWaiting };
+	if (code === '' || isWaiting || event.request.method !== 'GET') return page;
+	return { ...page, ...(await openTyped(event, code, '', null)) };
 };
 
 export const actions: Actions = {
 	/** Opens the purchase of a posted form. */
 	async default(event) {
-		const { code, phone } = readTexts(await readForm(event.request), ['code', 'phone']);
+		const { code, phone, purchase } = readTexts(await readForm(event.request), ['code', 'phone', 'purchase']);
 		const shown = {
 			code: code.slice(0, MAX_SHOWN),
 			phone: phone.slice(0, MAX_SHOWN),
 			asksNumber: false,
-			isPayment: false
+			isPayment: false,
+			isVoucher: false
 		};
-		const refused = await openTyped(event, code, phone);
+		const refused = await openTyped(event, code, phone, purchase);
 		return fail(refused.status, { ...shown, ...refused });
 	}
 };

@@ -1,4 +1,4 @@
-import { ANY_ORIGIN } from '#lib/server/api/reference/guides.ts';
+import { ANY_ORIGIN } from '#lib/server/api/guides.ts';
 import type { PageServerLoad } from './$types';
 
 export const load: PageServerLoad = ({ locals }) => ({

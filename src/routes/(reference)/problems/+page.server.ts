@@ -1,5 +1,5 @@
 import { error } from '@sveltejs/kit';
-import { readGuides } from '#lib/server/api/reference/guides.ts';
+import { readGuides } from '#lib/server/api/guides.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /problems: all errors of the API. */

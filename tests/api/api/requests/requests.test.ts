@@ -26,7 +26,10 @@ const WRONG_METHODS = [
 	['/v1/webhooks/1', 'DELETE', ['GET', 'POST', 'PUT']],
 	['/v1/webhooks/register', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH']],
 	['/v1/owner/routers/1/price', 'PUT', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']],
-	['/v1/owner/routers/1/offers', 'GET, HEAD, PUT', ['POST', 'PATCH', 'DELETE']]
+	['/v1/owner/routers/1/offers', 'GET, HEAD, PUT', ['POST', 'PATCH', 'DELETE']],
+	['/v1/vouchers/redeem', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],
+	['/v1/owner/voucher-batches', 'POST, GET, HEAD', ['PUT', 'PATCH', 'DELETE']],
+	['/v1/owner/voucher-batches/1/vouchers', 'GET, HEAD', ['POST', 'PUT', 'DELETE']]
 ] as const;
 
 const fixture = useFixture({ database: 'sqlite' });

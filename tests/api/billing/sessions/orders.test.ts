@@ -68,6 +68,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				payment_due_at: expect.stringMatching(INSTANT),
 				starts_at: null,
 				expires_at: null,
+				extra_seconds: 0,
 				ended_at: null,
 				remaining_seconds: null,
 				data_used_mb: null,

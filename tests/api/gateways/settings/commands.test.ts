@@ -92,7 +92,7 @@ describe('the command line', () => {
 			],
 			[
 				['add', 'X y', '--router', '3', '--kind', 'cisco'],
-				/^kind: use one of opennds, mikrotik, coova, unifi, hostapd$/m
+				/^kind: use one of opennds, mikrotik, mikrotik-fetch, coova, unifi, hostapd$/m
 			],
 			[['add', 'x', '--router', '3', '--kind', 'coova'], /^login-host: give the host of the sign-in page/m],
 			[['add', 'x', '--kind', 'coova'], /--router is missing/],
@@ -194,7 +194,7 @@ describe('a certificate', () => {
 		expect((await cli(['gateways', 'remove', 'unpinned'], fixture().server)).code).toBe(0);
 	});
 
-	it('is reached when its certificate is pinned, by our commands and by the grant of a purchase', async () => {
+	it('is reached when its certificate is pinned, by our commands and by a purchase', async () => {
 		expect((await add('console', '--api-certificate-file', written('own.pem', OWN.cert))).code).toBe(0);
 		const tested = await test('console');
 		expect(tested.stdout).toMatch(/^ok gateway: it answers, and accepts our key/m);
@@ -216,11 +216,11 @@ describe('a certificate', () => {
 		unifi.join(mac);
 		const bought = await buyAtUniFi(fixture(), mac);
 		await eventually('the reason is noted', async () => {
-			const [grant] = await fixture().sql.all(
-				'select last_error from grants where pass_id = ?',
+			const [row] = await fixture().sql.all(
+				'select problem from admissions where pass_id = ?',
 				bought.sessionId
 			);
-			return grant?.['last_error'] === `${refusal(NOT_OURS)}.`;
+			return row?.['problem'] === `${refusal(NOT_OURS)}.`;
 		});
 		expect(await statusOf(bought.sessionId)).toBe('activating');
 		expect(unifi.asked.length).toBe(before);

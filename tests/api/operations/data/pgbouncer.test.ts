@@ -6,12 +6,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { orderOf } from '../../../support/api/api.ts';
 import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { freePort } from '../../../support/server/ports.ts';
 import { eventually, startFixture, type Fixture } from '../../../support/server/fixture.ts';
 import { openSql, type Sql } from '../../../support/database/sql.ts';
 
 const guide = readFileSync(new URL('../../../../src/docs/scaling.md', import.meta.url), 'utf8');
+/** A connection's start cannot name it: PgBouncer would refuse the option, or ignore it. */
+const OF_CITY = 'set search_path = jinja; ';
 /** CI must have it. */
 const isSkipped = !process.env['CI'] && spawnSync('pgbouncer', ['--version']).status !== 0;
 
@@ -24,6 +27,9 @@ describe.skipIf(isSkipped)('PgBouncer in transaction mode', () => {
 		folder = mkdtempSync(path.join(tmpdir(), 'airtill-pgbouncer-'));
 		chmodSync(folder, 0o755);
 		const direct = new URL(await createDatabaseOn(inject('postgresUrl')));
+		const admin = await openSql(direct.href);
+		await admin.run('create schema jinja');
+		await admin.close();
 		const port = await freePort();
 		const users = path.join(folder, 'users');
 		writeFileSync(users, '"postgres" ""\n');
@@ -42,9 +48,23 @@ describe.skipIf(isSkipped)('PgBouncer in transaction mode', () => {
 		rmSync(folder, { recursive: true, force: true });
 	});
 
-	it('sells time', async () => {
+	it('sells time, in the schema of its city', async () => {
+		expect(guide).toContain(`\`${OF_CITY.trim()}\``);
+		expect(await fixture.sql.count('select count(*) from jinja.routers')).toBe(24);
 		const { session } = await fixture.buy();
 		expect(await fixture.api.getSession(session.id)).toMatchObject({ status: 'active' });
+	});
+
+	it('answers when its connections forget the names of statements', async () => {
+		const { api } = fixture;
+		const answers = await Promise.all(
+			Array.from({ length: 100 }, (_, index) =>
+				index % 2 === 0
+					? api.send('GET', '/v1/routers?lat=0.3476&lon=32.5825')
+					: api.send('POST', '/v1/sessions', { body: orderOf() })
+			)
+		);
+		expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201]));
 	});
 
 	it('sets the timeouts that a direct connection has', async () => {
@@ -66,6 +86,7 @@ function configuration(database: URL, { port, users }: { port: number; users: st
 	return [
 		shown
 			.replace('airtill = ', `${name} = `)
+			.replace("connect_query='", `connect_query='${OF_CITY}`)
 			.replace('port=5432 dbname=airtill', `port=${database.port} dbname=${name}`)
 			.replace('listen_port = 6432', `listen_port = ${port}`)
 			.replace('auth_type = scram-sha-256', 'auth_type = trust')

@@ -175,18 +175,18 @@ describe('records of devices', () => {
 		await sql.run(device, 'released long ago', now, now - 33 * day);
 		await sql.run(device, 'released lately', now, now - 31 * day);
 		await sql.run(device, 'here', now, null);
-		const grant = `insert into grants (pass_id, gateway_id, mac, state, created_at, updated_at) values (${of}, ?, ?, 0, ?)`;
-		await sql.run(grant, 'old', 'revoked', now - 41 * day);
-		await sql.run(grant, 'new', 'revoked', now - 39 * day);
-		await sql.run(grant, 'still on', 'granted', now - 41 * day);
+		const admission = `insert into admissions (pass_id, gateway_id, mac, created_at, released_at) values (${of}, ?, 0, ?)`;
+		await sql.run(admission, 'old', now - 41 * day);
+		await sql.run(admission, 'new', now - 39 * day);
+		await sql.run(admission, 'still on', null);
 		await sql.run(`update jobs set run_at = 0, wakes = wakes + 1 where kind = 'personal-data.delete'`);
 		await eventually(
-			'the old grant is deleted',
-			async () => (await sql.count("select count(*) from grants where mac = 'old'")) === 0
+			'the old row is deleted',
+			async () => (await sql.count("select count(*) from admissions where mac = 'old'")) === 0
 		);
 		expect(await sql.count('select count(*) from connections')).toBe(1);
 		const macs = async (table: string) => (await sql.all(`select mac from ${table} order by id`)).map(({ mac }) => mac);
-		expect(await macs('grants')).toEqual(['new', 'still on']);
+		expect(await macs('admissions')).toEqual(['new', 'still on']);
 		expect(await macs('device_slots')).toEqual(['released lately', 'here']);
 	});
 });

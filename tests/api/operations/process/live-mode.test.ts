@@ -1,6 +1,7 @@
 /** Live mode: no test keys, no sandbox operator, no demo data, no start without a secret. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api } from '../../../support/api/api.ts';
+import { administratorOf } from '../../../support/pages/administrator.ts';
 import { browse, PASSWORD } from '../../../support/pages/browsing.ts';
 import { createKey, keyIn } from '../../../support/pages/keys.ts';
 import { cli } from '../../../support/server/cli.ts';
@@ -107,4 +108,34 @@ it('does not start with a database that has demo data, nor does doctor accept it
 	} finally {
 		await sandbox.stop();
 	}
+});
+
+it('pays out no test money that is in the database', async () => {
+	const owner = await sql.count('select owner_account_id from routers where id = 1');
+	const sell = async (operator: string, minor: number) => {
+		const session = await sql.count(
+			`insert into sessions (account_id, router_id, status, duration, duration_seconds, payment_method, phone,
+				amount_minor, currency, ssid, payment_due_at, created_at, updated_at)
+				values (?, 1, 'cancelled', '1h', 3600, 'mtn_momo', '+256772000000', ?, 'UGX', 'Real', 0, 0, 0) returning id`,
+			...[owner, minor]
+		);
+		await sql.run(
+			`insert into payments (session_id, account_id, operator, payment_method, reference, amount_minor, currency,
+				phone, status, submit_state, applied, commission_basis_points, expires_at, paid_at, created_at, updated_at)
+				values (?, ?, ?, 'mtn_momo', ?, ?, 'UGX', '+256772000000', 'success', 'accepted', 1, 0, 0, 1, 0, 0)`,
+			...[session, owner, operator, `sale by ${operator}`, minor]
+		);
+	};
+	await sell('sandbox', 5_000);
+	await sell('mtn', 700);
+	await sql.run(
+		`insert into payouts (run, owner_account_id, method, address, operator, reference, amount_minor, currency, status,
+			submit_state, created_by, created_at, approved_at, paid_at, updated_at)
+			values ('test', ?, 'mtn_momo', '+256772000000', 'sandbox', 'test payout', 5000, 'UGX', 'paid',
+			'accepted', 'account 1', 0, 1, 1, 0)`,
+		owner
+	);
+	const admin = await administratorOf(server);
+	const preview = await admin.get('/admin/payouts?preview=1');
+	expect(preview.text.replaceAll('\u00a0', ' ')).toMatch(/UGX 700 \S+ has not said where to send it/);
 });

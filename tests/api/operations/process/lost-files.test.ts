@@ -12,7 +12,7 @@ it('a full disk under its log and its messages: it starts, sells and stops', asy
 	const inside = ['sh', '-c', 'exec "$@" >/dev/full 2>/dev/full', 'sh'];
 	const answers = async (url: string) => (await fetch(url).catch(() => null))?.status === 200;
 	const server = await startServer({
-		on: { inside, host: '127.0.0.1', answers },
+		on: { inside, host: '127.0.0.1', answers, isSilent: true },
 		env: { AIRTILL_SECRET: SECRET, AIRTILL_LOG_LEVEL: 'debug' }
 	});
 	const sql = await openSql(server.databaseUrl);

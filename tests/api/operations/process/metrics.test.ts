@@ -5,8 +5,8 @@ import * as reviews from '#lib/server/billing/reviews.ts';
 import * as jobs from '#lib/server/jobs.ts';
 import * as monitoring from '#lib/server/monitoring.ts';
 import { numberEnding } from '../../../support/api/api.ts';
-import { BOTH_DATABASES, DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
-import { useQueryPlans } from '../../../support/database/query-plans.ts';
+import { DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
+import { PLANNERS, useQueryPlans } from '../../../support/database/query-plans.ts';
 import { startServer } from '../../../support/server/server.ts';
 
 const METRICS_TOKEN = 'a token of the tests, not a secret';
@@ -205,7 +205,7 @@ const ROWS = [
 			case when i % 500 > 0 then 'dismiss' end`
 ];
 
-describe.each(BOTH_DATABASES)('what a reading asks of %s', (kind) => {
+describe.each(PLANNERS)('what a reading asks of %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([

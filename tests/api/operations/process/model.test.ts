@@ -15,6 +15,7 @@ import { type Simulator, startSimulator } from '../../../simulators/simulator.ts
 import { isAll } from '../../../support/all.ts';
 import { startReceiver, type Receiver } from '../../../support/api/receiver.ts';
 import { DATABASES, startFixture, type Fixture } from '../../../support/server/fixture.ts';
+import { judgeBooks } from '../../../torture/books.ts';
 import { judgeEarnings } from '../../../torture/earnings.ts';
 import { OPERATORS } from '../../../torture/operators.ts';
 import { serverNow } from '../../../torture/time.ts';
@@ -87,7 +88,8 @@ describe.each(DATABASES)('on %s', (database) => {
 				}
 			};
 			const earned = await judgeEarnings(owner, fixture.sql, { from, until: serverNow(fixture.server) });
-			expect([...sent, ...earned]).toEqual([]);
+			const booked = await judgeBooks(fixture.server.databaseUrl);
+			expect([...sent, ...earned, ...booked]).toEqual([]);
 			const { payments } = simulator.ledger();
 			const usedUp = "select count(*) from sessions where status_reason = 'data_limit_reached'";
 			console.log(

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '#lib/server/db/database.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import {
-	openRequestLog,
+	startRequestLog,
 	noteCall,
 	listRecentCalls,
 	stopRequestLog
@@ -26,7 +26,7 @@ describe('a database that cannot take the log', () => {
 		const folder = mkdtempSync(path.join(tmpdir(), 'airtill-log-'));
 		const url = `file:${folder}/a.db`;
 		const database = await openDatabase(url, { poolSize: 1 });
-		const log = openRequestLog({ database, clock: { now: () => Date.now() }, log: createLog('silent') });
+		const log = startRequestLog({ database, clock: { now: () => Date.now() }, log: createLog('silent') });
 		const writer = new DatabaseSync(`${folder}/a.db`);
 		try {
 			writer.exec('begin immediate');

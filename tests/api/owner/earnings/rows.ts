@@ -1,4 +1,5 @@
 /** Sessions, passes and payments of routers as the database holds them: no job knows of them. */
+import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
 import type { z } from 'zod';
 import { earnings } from '../../../../src/lib/server/contract/owner.ts';
@@ -73,9 +74,9 @@ export async function addPayment(
 	fixture: Fixture,
 	router: number,
 	different: Record<string, Value>
-): Promise<void> {
+): Promise<number> {
 	references += 1;
-	await insert(fixture, 'payments', {
+	return insert(fixture, 'payments', {
 		session_id: await addSession(fixture, router, {}),
 		account_id: 1,
 		operator: 'sandbox',
@@ -95,6 +96,42 @@ export async function addPayment(
 	});
 }
 
+interface Voucher {
+	owner: number;
+	status: string;
+	amount_minor: number;
+	commission_basis_points: number;
+	currency: string;
+	soldAt: number;
+	/** When it was redeemed or voided. */
+	changedAt: number;
+}
+
+/** A voucher of a batch of its own, and the payment of a redeemed one. */
+export async function addVoucher(fixture: Fixture, router: number, voucher: Voucher): Promise<void> {
+	const { owner, status, amount_minor, commission_basis_points, currency, soldAt, changedAt } = voucher;
+	const batch_id = await insert(fixture, 'voucher_batches', {
+		...{
+			owner_account_id: owner,
+			account_id: owner,
+			router_id: router,
+			offer_id: 1,
+			offer_name: 'Day',
+			size: 1
+		},
+		...{ duration: '1d', duration_seconds: 86_400, max_devices: 1, amount_minor, currency, created_at: 0 },
+		commission_basis_points
+	});
+	await insert(fixture, 'vouchers', {
+		...{ batch_id, code_hash: `owner-test-${batch_id}`, status, sold_at: soldAt, created_at: 0 },
+		...(status === 'redeemed' && { redeemed_at: changedAt }),
+		...(status === 'void' && { void_at: changedAt })
+	});
+	const method = { operator: 'voucher', payment_method: 'voucher', commission_basis_points: 0 };
+	if (status === 'redeemed')
+		await addPayment(fixture, router, { ...method, amount_minor, currency, paid_at: changedAt });
+}
+
 export async function earningsOf(api: Api, query = ''): Promise<Earnings> {
 	const { status, body } = await api.send('GET', `/v1/owner/earnings${query}`);
 	expect(status, JSON.stringify(body)).toBe(200);
@@ -102,4 +139,20 @@ export async function earningsOf(api: Api, query = ''): Promise<Earnings> {
 }
 
 /** Figures of no payments. */
-export const EMPTY = { sessions: 0, gross: 0, refunds: 0, fees: 0, net: 0 };
+export const EMPTY = {
+	...{ sessions: 0, gross: 0, refunds: 0, fees: 0, net: 0 },
+	...{ owed: 0, cash: 0, commission: 0 }
+};
+
+/** Rows of a CSV file, by the names of its columns. */
+export const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { bom: true, columns: true });
+
+export const sum = (rows: readonly Record<string, string>[], name: string) =>
+	rows.reduce((total, row) => total + Number(row[name]), 0);
+
+/** "UGX 4,500" as a number, from the line of a receipt that begins with a word. */
+export function amountAfter(text: string, label: string): number {
+	const [, minus = '', digits = ''] = new RegExp(`${label} (−?)UGX\u00a0?\\s?([\\d,]+)`).exec(text) ?? [];
+	expect(digits, `${label} in ${text}`).not.toBe('');
+	return Number(`${minus && '-'}${digits.replaceAll(',', '')}`);
+}

@@ -1,8 +1,7 @@
 /** The queries of the owner's help: each finds its rows by an index, however many purchases there are. */
 import { describe, expect, it } from 'vitest';
 import * as help from '../../../../src/lib/server/owner/help.ts';
-import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
-import { useQueryPlans } from '../../../support/database/query-plans.ts';
+import { PLANNERS, useQueryPlans } from '../../../support/database/query-plans.ts';
 
 const ROWS = [
 	`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status, payment_methods,
@@ -17,8 +16,8 @@ const ROWS = [
 			'accepted', 'T' || i, 0, 0, i, i`,
 	`insert into device_slots (pass_id, gateway_id, mac, bound_at, reported_at)
 		select i, 1, '02:00:00:00:00:01', i, i`,
-	`insert into grants (pass_id, gateway_id, mac, state, created_at, updated_at)
-		select i, 1, '02:00:00:00:00:01', 'granted', i, i`
+	`insert into admissions (pass_id, gateway_id, mac, created_at)
+		select i, 1, '02:00:00:00:00:01', i`
 ];
 
 const page = { accountId: 57, span: { from: 1, to: 9_000 }, limit: 3 };
@@ -30,7 +29,7 @@ const clues = {
 	operators: ['sandbox', 'mtn']
 };
 
-describe.each(BOTH_DATABASES)('on %s', (kind) => {
+describe.each(PLANNERS)('on %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([
@@ -42,10 +41,10 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		['one purchase', () => help.findSessionOfOwner(plans().db, 57, 57)],
 		['payments', () => help.findChildren(plans().db, 'payments', 'session_id', [57, 58])],
 		['devices', () => help.findChildren(plans().db, 'device_slots', 'pass_id', [57])],
-		['grants', () => help.findChildren(plans().db, 'grants', 'pass_id', [57])]
+		['admissions', () => help.findChildren(plans().db, 'admissions', 'pass_id', [57])]
 	])('%s scans no table that grows', async (_what, read) => {
 		const plan = await plans().planOf(read);
-		const growing = 'sessions|payments|refunds|reviews|device_slots|grants';
+		const growing = 'sessions|payments|refunds|reviews|device_slots|admissions';
 		expect(plan).not.toMatch(
 			kind === 'sqlite' ? new RegExp(`"SCAN (${growing})`) : new RegExp(`Seq Scan on (${growing})`)
 		);

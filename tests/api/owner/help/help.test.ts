@@ -67,9 +67,9 @@ it('a day limits the search, and alone lists its purchases; without anything, th
 });
 
 it.each([
-	['q', '1x', '', 'Search for: enter 4 to 64 characters, or a payment number.'],
-	['q', 'x'.repeat(65), '', 'Search for: enter 4 to 64 characters, or a payment number.'],
-	['q', 'K7MQ\u0000', '', 'Search for: enter 4 to 64 characters, or a payment number.'],
+	['q', '1x', '', 'Search for: enter 4 to 64 characters, or the number of a payment or voucher.'],
+	['q', 'x'.repeat(65), '', 'Search for: enter 4 to 64 characters, or the number of a payment or voucher.'],
+	['q', 'K7MQ\u0000', '', 'Search for: enter 4 to 64 characters, or the number of a payment or voucher.'],
 	['day', 'K7MQ-29XT', '2026-02-30', 'Day: enter a date such as 2026-11-20, or leave it empty.']
 ])('a wrong %s (%j, %j) is named, and stays in its field', async (field, typed, day, problem) => {
 	const { html, text, status } = await search(owner, typed, day);

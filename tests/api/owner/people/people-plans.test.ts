@@ -1,8 +1,7 @@
 /** The queries of an owner's people: none reads all sessions, however long the history is. */
 import { describe, expect, it } from 'vitest';
 import * as sessions from '../../../../src/lib/server/billing/session-reads.ts';
-import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
-import { useQueryPlans } from '../../../support/database/query-plans.ts';
+import { PLANNERS, useQueryPlans } from '../../../support/database/query-plans.ts';
 
 const ROWS = [
 	`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status, payment_methods,
@@ -21,7 +20,7 @@ const BY_STATE = /sessions_(of_)?router\b/;
 const owner = { accountId: 57, now: 7_000 };
 const page = { from: 5_000, until: 5_100, after: [5_050, 9] as const, limit: 9 };
 
-describe.each(BOTH_DATABASES)('on %s', (kind) => {
+describe.each(PLANNERS)('on %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([

@@ -6,7 +6,7 @@ import { systemClock } from '../../../../src/lib/server/platform/clock.ts';
 import { createLog } from '../../../../src/lib/server/platform/log.ts';
 import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
 import { apiClient, type ApiClient } from '../../../../src/lib/server/portal/api-client.ts';
-import { type Purchases, openPurchases } from '../../../../src/lib/server/portal/purchases.ts';
+import { type Purchases, createPurchases } from '../../../../src/lib/server/portal/purchases.ts';
 import { demoKey, SECRET, type Fixture } from '../../../support/server/fixture.ts';
 
 export const HOUR = {
@@ -40,13 +40,14 @@ export function usePurchases(fixture: () => Fixture): void {
 
 /** With counts of their own, on databases whose processes do not share them. */
 export const newPurchases = (): Purchases => {
-	const rateLimits = createRateLimits({ ...database, rates: null }, systemClock, createLog('silent'));
-	return openPurchases({
+	const rateLimits = createRateLimits(database, systemClock, createLog('silent'));
+	return createPurchases({
 		database,
 		clock: systemClock,
 		secrets: createSecrets(SECRET),
 		rateLimits,
 		region: 'UG',
-		readInExtraTime: () => Promise.resolve(null)
+		readInExtraTime: () => Promise.resolve(null),
+		findOutages: () => Promise.resolve(null)
 	});
 };

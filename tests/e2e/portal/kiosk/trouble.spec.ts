@@ -1,5 +1,5 @@
 /** The kiosk while something is missing: a connection, an answer, the router, a buyer who has left. */
-import { expect, freshNumber } from '../../support/test.ts';
+import { expect, freshNumber, grouped } from '../../support/test.ts';
 import { test } from '../../support/kiosk.ts';
 import { openSql } from '../../../support/database/sql.ts';
 
@@ -41,7 +41,7 @@ test('a screen that is cleared during a payment says that the payment is safe, a
 	await phonePage.close();
 });
 
-test('while the connection is gone for a minute, each step says so, stays, and goes on by itself', async ({
+test('while the connection is gone for a minute, each step says so, stays, and goes on by itself; nothing of the buyer is left, nor charged twice', async ({
 	kiosk,
 	page,
 	context,
@@ -50,42 +50,76 @@ test('while the connection is gone for a minute, each step says so, stays, and g
 	const MINUTE = 60_000;
 	const noLink = page.getByText('No connection right now.');
 	const phone = freshNumber('006');
+	/** The screen stays the kiosk's: never the browser's error page. */
+	const passMinute = async () => {
+		await page.clock.runFor(MINUTE);
+		expect(page.url()).toBe(`${portal.url}/kiosk/3?idle=600`);
+		await expect(page.locator('.kiosk > header')).toBeVisible();
+	};
 	const isGone = async (during: () => Promise<unknown>) => {
 		await context.setOffline(true);
 		await during();
-		await page.clock.runFor(MINUTE);
+		await passMinute();
 		await context.setOffline(false);
 		await expect(noLink).toBeHidden();
 	};
 	await page.clock.install();
 	await kiosk.open(`/kiosk/3?idle=600`);
 	await isGone(() => expect(noLink).toBeVisible());
-	await kiosk.type(phone);
+	await isGone(async () => {
+		await page.getByRole('radio', { name: /^30 minutes/ }).tap();
+		await page.getByRole('radio', { name: /^1 hour/ }).tap();
+		await kiosk.type(phone);
+		await expect(noLink).toBeVisible();
+	});
 	await isGone(async () => {
 		await kiosk.pay.tap();
 		await expect(page.getByText('Your order has not been sent.')).toBeVisible();
 	});
 	expect(await kiosk.askedTimes(phone)).toBe(0);
+
+	// The order arrives; its answer does not.
+	await page.route(
+		ORDERS,
+		async (route) => {
+			await route.fetch({ maxRedirects: 0 });
+			await context.setOffline(true);
+			await route.abort();
+		},
+		{ times: 1 }
+	);
 	await kiosk.pay.tap();
+	await expect(kiosk.title).toHaveText('No connection. Please stay.');
+	await passMinute();
+	await context.setOffline(false);
 	await kiosk.asked();
+
+	const code = await page.locator('.large').innerText();
 	await isGone(async () => {
 		await expect(page.locator('[data-poll-offline]')).toBeVisible();
 		await expect(page.getByRole('img', { name: /on a phone/ })).toBeVisible();
 		await portal.advance(31_000);
 	});
 	await kiosk.paid();
+	const password = await page.locator('.password').innerText();
 	await isGone(async () => {
 		await page.getByRole('link', { name: 'Continue on my phone' }).tap();
 		await expect(noLink).toBeVisible();
 		await expect(page.locator('.password')).toBeVisible();
 	});
-	await kiosk.scan(/on a phone/);
+	const { text: address = '' } = await kiosk.scan(/on a phone/);
+
 	// The screen is cleared without a connection too.
-	await context.setOffline(true);
-	await kiosk.button('Done: clear this screen').tap();
+	await isGone(async () => {
+		await kiosk.button('Done: clear this screen').tap();
+		await kiosk.expectStart();
+		await expect(noLink).toBeVisible();
+	});
 	await kiosk.expectStart();
-	await expect(noLink).toBeVisible();
-	await context.setOffline(false);
+	const remains = await kiosk.remains();
+	for (const secret of [phone, grouped(phone), code, password, address.slice(-24)]) {
+		expect(remains).not.toContain(secret);
+	}
 	expect(await kiosk.askedTimes(phone)).toBe(1);
 });
 

@@ -52,6 +52,8 @@ import {
 	onOff
 } from './operator.ts';
 
+/** Airtel Money, Collection API ("USSD Push"). The portal holds one callback address for all payments. */
+
 const version = z.enum(['v1', 'v2'], 'Use "v1" or "v2".');
 const amount = z
 	.string()
@@ -142,7 +144,6 @@ function checkSettings(values: AirtelValues, installation: Installation) {
 	];
 }
 
-/** Airtel Money, Collection API ("USSD Push"). The portal holds one callback address for all payments. */
 export const airtel = defineOperator({
 	id: 'airtel',
 	name: 'Airtel Money',

@@ -2,6 +2,11 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http-client.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from './operator.ts';
 
+/**
+ * What the adapters of operators share: a client that renews its token, tolerant readers of bodies, and the outcomes
+ * of what an HTTP response means.
+ */
+
 export type TokenOutcome = { kind: 'token'; value: string; expiresInSeconds: number } | NoToken;
 
 type NoToken =

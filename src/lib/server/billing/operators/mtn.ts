@@ -30,6 +30,7 @@ import {
 	type OperatorAdapter,
 	type OperatorDependencies,
 	type PaymentRequest,
+	type PayoutRequest,
 	type RefundRequest,
 	type StatusOutcome,
 	type SubmitOutcome,
@@ -42,7 +43,8 @@ import {
 	onOff
 } from './operator.ts';
 
-/** Source: momodeveloper.mtn.com. */
+/** MTN MoMo: Collections (request to pay) for payments, Disbursements for refunds and payouts (momodeveloper.mtn.com). */
+
 const SETTINGS = {
 	MTN_BASE_URL: {
 		schema: baseUrl,
@@ -79,7 +81,8 @@ const SETTINGS = {
 	},
 	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: {
 		schema: credential.optional(),
-		description: 'Subscription key of the product Disbursements: refunds are possible when it is set.'
+		description:
+			'Subscription key of the product Disbursements: refunds and payouts are possible when it is set.'
 	},
 	MTN_DISBURSEMENT_API_USER: {
 		schema: z.uuid('Use the UUID of the API user.').optional(),
@@ -162,7 +165,6 @@ function checkSettings(values: MtnValues, installation: Installation) {
 	];
 }
 
-/** MTN MoMo: Collections (request to pay) for payments, Disbursements for refunds (momodeveloper.mtn.com). */
 export const mtn = defineOperator({
 	id: 'mtn',
 	name: 'MTN MoMo',
@@ -224,7 +226,10 @@ function createMtn(values: MtnValues, dependencies: OperatorDependencies): Opera
 		...(disbursement && {
 			refund: (request) => refund(context, disbursement, request),
 			readRefund: async ({ reference }) =>
-				statusOutcome(await disbursement.get(`/v1_0/refund/${reference}`), readMoney)
+				statusOutcome(await disbursement.get(`/v1_0/refund/${reference}`), readMoney),
+			disburse: (request) => disburse(context, disbursement, request),
+			readPayout: async ({ reference }) =>
+				statusOutcome(await disbursement.get(`/v1_0/transfer/${reference}`), readMoney)
 		}),
 		health: () => healthProblem(context)
 	};
@@ -289,6 +294,26 @@ async function refund(
 	const path = `/${context.values.MTN_REFUND_VERSION}/refund`;
 	return submitOutcome(await disbursement.post(path, body, { 'X-Reference-Id': reference }));
 }
+
+/** Without a callback address: MTN is asked. */
+const disburse = async (
+	context: MtnContext,
+	disbursement: Client,
+	{ reference, amountMinor, currency, phone }: PayoutRequest
+): Promise<SubmitOutcome> =>
+	submitOutcome(
+		await disbursement.post(
+			'/v1_0/transfer',
+			{
+				...money(context, amountMinor, currency),
+				externalId: reference,
+				payee: { partyIdType: 'MSISDN', partyId: phone.slice(1) },
+				payerMessage: 'Payout',
+				payeeNote: 'Wi-Fi payout'
+			},
+			{ 'X-Reference-Id': reference }
+		)
+	);
 
 async function healthProblem({ values, wire, collection, disbursement }: MtnContext): Promise<string | null> {
 	const noToken =

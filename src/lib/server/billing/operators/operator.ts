@@ -19,8 +19,8 @@ export interface OperatorAdapter {
 	readonly currency?: string;
 	/** True if a number (E.164) has the form of its payers' numbers. */
 	takesNumber(phone: string): boolean;
-	/** The amounts that it charges by a method, as far as known; `mobile_money` may be any of its methods. */
-	amounts(method: string): AmountRule;
+	/** The amounts that it charges by a method, or pays out, as far as known; `mobile_money` may be any of its methods. */
+	amounts(method: string, isPayout?: boolean): AmountRule;
 	/** Requests a payment. Never repeats a request that may have arrived. */
 	submit(request: PaymentRequest): Promise<SubmitOutcome>;
 	/** Reads the state of a payment. Safe to repeat. */
@@ -35,6 +35,9 @@ export interface OperatorAdapter {
 	/** Missing if the operator cannot refund. */
 	refund?(refund: RefundRequest): Promise<SubmitOutcome>;
 	readRefund?(refund: RefundRequest): Promise<StatusOutcome>;
+	/** Sends money to an owner. Missing if the operator cannot, or has no keys for it. */
+	disburse?(payout: PayoutRequest): Promise<SubmitOutcome>;
+	readPayout?(payout: PayoutRequest): Promise<StatusOutcome>;
 	/** Returns why the operator takes no payments now, or null. Moves no money. */
 	health(): Promise<string | null>;
 }
@@ -106,6 +109,14 @@ export interface RefundRequest extends AttemptReference {
 	/** Unguessable, one per refund. */
 	callbackUrl: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
+}
+
+/** `reference` is a UUID v4; `phone` is E.164. */
+export interface PayoutRequest extends AttemptReference {
+	amountMinor: number;
+	currency: string;
+	phone: string;
+	paymentMethod: string;
 }
 
 /** `merchant_error`: our account or settings are wrong. Buyers read `provider_error`. */

@@ -36,6 +36,7 @@ import {
 	type OperatorDependencies,
 	type Paid,
 	type PaymentRequest,
+	type PayoutRequest,
 	type RawCallback,
 	type RefundRequest,
 	type StatusOutcome,
@@ -48,6 +49,11 @@ import {
 	onOff
 } from './operator.ts';
 import { isSigned, privateKey, publicKey, signedHeaders } from './pawapay-signatures.ts';
+
+/**
+ * pawaPay, Merchant API version 2 (docs.pawapay.io/v2). Each payment method is a provider. Our reference is the
+ * depositId: a status read resolves a lost answer, and a request may be repeated.
+ */
 
 /** A pawaPay provider, e.g. `MTN_MOMO_RWA`, for one of our payment methods. */
 interface Provider {
@@ -179,11 +185,6 @@ function checkSettings(values: PawapayValues, installation: Installation) {
 	];
 }
 
-/**
- * pawaPay, Merchant API version 2 (docs.pawapay.io/v2). Each payment method is a
- * provider. Our reference is the depositId: a status read resolves a lost answer, and a request may be
- * repeated.
- */
 export const pawapay = defineOperator({
 	id: 'pawapay',
 	name: 'pawaPay',
@@ -229,7 +230,7 @@ function createPawapay(values: PawapayValues, dependencies: OperatorDependencies
 		currency: dependencies.currency,
 		capabilities: { usesPortalCallback: true, minStatusDelaySeconds: 0, resubmitSameReferenceSafe: true },
 		takesNumber: (phone) => values.PAWAPAY_PROVIDERS.some((provider) => isInMarket(provider, phone)),
-		amounts: (method) => amounts(context, method),
+		amounts: (method, isPayout) => amounts(context, method, isPayout === true ? 'PAYOUT' : 'DEPOSIT'),
 		submit: (request) => submit(context, request),
 		readStatus: async ({ reference }) =>
 			statusOutcome(await client.get(`/v2/deposits/${reference}`), 'depositId', reference),
@@ -237,6 +238,9 @@ function createPawapay(values: PawapayValues, dependencies: OperatorDependencies
 		refund: (request) => refund(context, request),
 		readRefund: async ({ reference }) =>
 			statusOutcome(await client.get(`/v2/refunds/${reference}`), 'refundId', reference),
+		disburse: (request) => disburse(context, request),
+		readPayout: async ({ reference }) =>
+			statusOutcome(await client.get(`/v2/payouts/${reference}`), 'payoutId', reference),
 		async health() {
 			const problems = healthProblems(await client.get(CONFIGURATION_PATH), values, dependencies);
 			return problems.join('; ') || null;
@@ -245,14 +249,18 @@ function createPawapay(values: PawapayValues, dependencies: OperatorDependencies
 }
 
 /** Fetches the configuration for the next call, if it is not fresh. */
-function amounts({ values, currency, configuration }: PawapayContext, method: string): AmountRule {
+function amounts(
+	{ values, currency, configuration }: PawapayContext,
+	method: string,
+	operation: Operation
+): AmountRule {
 	void configuration.get();
 	const providers = values.PAWAPAY_PROVIDERS.filter(
 		(provider) => provider.method === method || method === ANY_PAYMENT_METHOD
 	);
 	const known = configuration.held();
 	const rules = providers.map(({ code }) => {
-		const own = known?.rulesOf(code, currency);
+		const own = known?.rulesOf(code, currency, operation);
 		const decimals = own?.decimals ?? usualDecimals(currency);
 		return ruleInMajor(currency, { decimals, min: own?.min, max: own?.max });
 	});
@@ -289,7 +297,7 @@ async function submit(context: PawapayContext, request: PaymentRequest): Promise
 /** Finds the provider: the buyer's choice, pawaPay's prediction (wrong for one number in 800), or a guess. */
 async function choose(
 	{ client, values: { PAWAPAY_PROVIDERS: providers } }: PawapayContext,
-	{ paymentMethod, payerPhone }: PaymentRequest
+	{ paymentMethod, payerPhone }: Pick<PaymentRequest, 'paymentMethod' | 'payerPhone'>
 ): Promise<Provider | undefined> {
 	const chosen = providers.find(({ method }) => method === paymentMethod);
 	if (chosen) return chosen;
@@ -309,11 +317,7 @@ async function briefly<T>(work: Promise<T>, otherwise: T): Promise<T> {
 }
 
 /** They end when the network is up or the wallet is refilled. */
-const PASSING_FOR_REFUNDS = [
-	'PROVIDER_TEMPORARILY_UNAVAILABLE',
-	'REFUND_IN_PROGRESS',
-	'PAWAPAY_WALLET_OUT_OF_FUNDS'
-];
+const PASSING = ['PROVIDER_TEMPORARILY_UNAVAILABLE', 'REFUND_IN_PROGRESS', 'PAWAPAY_WALLET_OUT_OF_FUNDS'];
 
 async function refund(
 	{ client }: PawapayContext,
@@ -330,7 +334,29 @@ async function refund(
 		},
 		true
 	);
-	return submitOutcome(outcome, 'refundId', reference, PASSING_FOR_REFUNDS);
+	return submitOutcome(outcome, 'refundId', reference, PASSING);
+}
+
+async function disburse(
+	context: PawapayContext,
+	{ reference, amountMinor, currency, phone, paymentMethod }: PayoutRequest
+): Promise<SubmitOutcome> {
+	const provider = await choose(context, { paymentMethod, payerPhone: phone });
+	const code = provider?.code ?? '';
+	const amount = wireAmount(amountMinor, currency, usualDecimals(currency));
+	if (amount === null) return refused('merchant_error', `${code} takes whole amounts only.`);
+	const outcome = await context.client.post(
+		'/v2/payouts',
+		{
+			payoutId: reference,
+			amount,
+			currency,
+			recipient: { type: 'MMO', accountDetails: { phoneNumber: phone.slice(1), provider: code } },
+			customerMessage: 'WiFi payout'
+		},
+		true
+	);
+	return submitOutcome(outcome, 'payoutId', reference, PASSING);
 }
 
 const MESSAGE = { min: 4, max: 22 };
@@ -417,14 +443,16 @@ interface ProviderRules {
 	callbackUrl: string | null;
 }
 
+const OPERATIONS = ['DEPOSIT', 'PAYOUT'] as const;
+type Operation = (typeof OPERATIONS)[number];
+
 interface ActiveConfiguration {
-	/** Rules of deposits. */
-	rulesOf(provider: Provider['code'], currency: string): ProviderRules | null;
+	rulesOf(provider: Provider['code'], currency: string, operation?: Operation): ProviderRules | null;
 	signedRequestsOnly: boolean;
 	signedCallbacks: boolean;
 }
 
-const CONFIGURATION_PATH = '/v2/active-conf?operationType=DEPOSIT';
+const CONFIGURATION_PATH = '/v2/active-conf';
 
 function readConfiguration(outcome: HttpOutcome): ActiveConfiguration | null {
 	if (outcome.kind === 'failure' || outcome.status !== 200) return null;
@@ -434,22 +462,24 @@ function readConfiguration(outcome: HttpOutcome): ActiveConfiguration | null {
 	for (const country of readList(body, 'countries')) {
 		for (const provider of readList(country, 'providers')) {
 			for (const currency of readList(provider, 'currencies')) {
-				const deposits = findOperation(currency, 'DEPOSIT');
-				if (!deposits) continue;
-				const key = formatKey(readText(provider, 'provider') ?? '', readText(currency, 'currency') ?? '');
-				rules.set(key, readRules(deposits));
+				const names = [readText(provider, 'provider') ?? '', readText(currency, 'currency') ?? ''] as const;
+				for (const name of OPERATIONS) {
+					const operation = findOperation(currency, name);
+					if (operation) rules.set(formatKey(...names, name), readRules(operation));
+				}
 			}
 		}
 	}
 	const signatures = member(body, 'signatureConfiguration');
 	return {
-		rulesOf: (provider, currency) => rules.get(formatKey(provider, currency)) ?? null,
+		rulesOf: (provider, currency, operation = 'DEPOSIT') =>
+			rules.get(formatKey(provider, currency, operation)) ?? null,
 		signedRequestsOnly: signatures['signedRequestsOnly'] === true,
 		signedCallbacks: signatures['signedCallbacks'] === true
 	};
 }
 
-const formatKey = (provider: string, currency: string) => `${provider} ${currency}`;
+const formatKey = (...names: [provider: string, currency: string, operation: Operation]) => names.join(' ');
 
 const readList = (object: unknown, name: string): unknown[] => {
 	const list = member(object, name);
@@ -489,7 +519,7 @@ function readNumber(object: unknown, name: string, otherName: string): number | 
 /** Compares the account's configuration with our settings. Returns problems as sentences. */
 function healthProblems(outcome: HttpOutcome, values: PawapayValues, installation: Installation): string[] {
 	const known = readConfiguration(outcome);
-	if (known === null) return [describe(outcome)];
+	if (known === null) return [formatAnswer(outcome)];
 	const problems = values.PAWAPAY_PROVIDERS.flatMap(({ code }) =>
 		providerProblems(code, known.rulesOf(code, installation.currency), installation)
 	);
@@ -573,26 +603,29 @@ const REFUSALS = new Set([
 	...['INVALID_CURRENCY', 'INVALID_AMOUNT', 'AMOUNT_OUT_OF_BOUNDS', 'INVALID_PROVIDER', 'INVALID_INPUT'],
 	...['MISSING_PARAMETER', 'UNSUPPORTED_PARAMETER', 'INVALID_PARAMETER', 'DUPLICATE_METADATA_FIELD'],
 	...['NO_AUTHENTICATION', 'AUTHENTICATION_ERROR', 'AUTHORISATION_ERROR', 'HTTP_SIGNATURE_ERROR'],
-	...['DEPOSITS_NOT_ALLOWED', 'REFUNDS_NOT_ALLOWED']
+	...['DEPOSITS_NOT_ALLOWED', 'REFUNDS_NOT_ALLOWED', 'PAYOUTS_NOT_ALLOWED', 'PAWAPAY_WALLET_OUT_OF_FUNDS']
 ]);
 
-function describeFailure(body: unknown, unnamed: string) {
+function readFailure(body: unknown, unnamed: string) {
 	const failure = member(body, 'failureReason');
 	const code = readText(failure, 'failureCode');
 	return { code, message: readText(failure, 'failureMessage') ?? code ?? unnamed };
 }
 
-/** Parses the response to a deposit or refund. `passing`: codes after which it may be sent again. */
+/** The name of our reference. */
+type Subject = 'depositId' | 'refundId' | 'payoutId';
+
+/** Parses the response to a deposit, refund or payout. `passing`: codes after which it may be sent again. */
 function submitOutcome(
 	outcome: HttpOutcome,
-	id: 'depositId' | 'refundId',
+	id: Subject,
 	reference: string,
 	passing: readonly string[]
 ): SubmitOutcome {
 	if (outcome.kind === 'failure') return unanswered('pawaPay', outcome);
 	const { status, text: raw } = outcome;
 	const body = parseObject(raw);
-	const { code, message } = describeFailure(body, `HTTP ${status}`);
+	const { code, message } = readFailure(body, `HTTP ${status}`);
 	const reason = lookUpReason(REASONS, code, 'merchant_error');
 	const isOurs = (readText(body, id) ?? reference) === reference;
 	const isFine = status >= 200 && status < 300 && isOurs;
@@ -610,20 +643,20 @@ function submitOutcome(
 }
 
 /** Parses `FOUND` or `NOT_FOUND`. Only the states COMPLETED and FAILED are final; all others are pending. */
-function statusOutcome(outcome: HttpOutcome, id: 'depositId' | 'refundId', reference: string): StatusOutcome {
+function statusOutcome(outcome: HttpOutcome, id: Subject, reference: string): StatusOutcome {
 	if (outcome.kind === 'failure') return unavailable(outcome.cause);
 	const { status, text: raw, headers } = outcome;
 	const body = parseObject(raw);
 	const unknown = (cause: string) => unavailable(cause, readRetryAfter(headers));
 	const found = readState(body);
 	if (found === 'NOT_FOUND' && (status === 200 || status === 404)) return { kind: 'not_found', raw };
-	if (status !== 200) return unknown(describe(outcome));
+	if (status !== 200) return unknown(formatAnswer(outcome));
 	if (found !== 'FOUND') return unknown('an answer that is not documented');
 
 	const data = member(body, 'data');
 	const named = readText(data, id);
 	if (named !== null && named !== reference) return unknown('an answer about something else');
-	const { code, message } = describeFailure(data, 'No reason given.');
+	const { code, message } = readFailure(data, 'No reason given.');
 	switch (readState(data)) {
 		case 'COMPLETED':
 			return { kind: 'succeeded', ...readPaid(data), raw };
@@ -645,12 +678,12 @@ function readPaid(data: unknown): Paid {
 	};
 }
 
-function describe(outcome: HttpOutcome): string {
+function formatAnswer(outcome: HttpOutcome): string {
 	if (outcome.kind === 'failure') {
 		if (outcome.cause === 'timeout') return 'the address does not answer in time';
 		return outcome.sent ? 'the connection broke' : 'the address cannot be reached';
 	}
-	const { code } = describeFailure(parseObject(outcome.text), '');
+	const { code } = readFailure(parseObject(outcome.text), '');
 	const said = code === null ? `HTTP ${outcome.status}` : `HTTP ${outcome.status}, ${code}`;
 	const isRefusal = outcome.status === 401 || outcome.status === 403;
 	return isRefusal ? `pawaPay refuses the API token or signature (${said})` : `pawaPay answered ${said}`;
@@ -679,7 +712,7 @@ async function parseCallback(context: CallbackContext, raw: RawCallback): Promis
 		claimed: CLAIMS[readText(body, 'status')?.toUpperCase() ?? ''] ?? 'unknown',
 		authentic: !isVerified ? 'absent' : (await isAuthentic(context, raw)) ? 'verified' : 'invalid',
 		// A refund's callback is about the refund, even if it names the deposit.
-		reference: readText(body, 'refundId') ?? readText(body, 'depositId'),
+		reference: readText(body, 'payoutId') ?? readText(body, 'refundId') ?? readText(body, 'depositId'),
 		...readPaid(body)
 	};
 }

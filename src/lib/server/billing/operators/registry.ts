@@ -25,13 +25,18 @@ import type {
 } from './operator.ts';
 import { pawapay } from './pawapay.ts';
 
+/**
+ * Which operator takes a payment: the one that is configured for its payment method; for `mobile_money` one that
+ * takes the number. The sandbox takes the rest.
+ */
+
 const SANDBOX_METHOD = 'sandbox';
 
 type Guards = Pick<Base, 'jobs' | 'log' | 'metrics'>;
 
 export type Operators = ReturnType<typeof createOperators>;
 
-/** Uses the first configured operator of a method; the sandbox (null in live mode) takes the rest. */
+/** @param testOperator null in live mode */
 export function createOperators(
 	testOperator: OperatorAdapter | null,
 	configured: readonly ConfiguredOperator[],
@@ -116,7 +121,7 @@ function guarded(adapter: OperatorAdapter, { jobs, log, metrics }: Guards): Oper
 	const unknown = { kind: 'uncertain', raw: 'adapter error' } as const;
 	const sends = safe<SubmitOutcome>(busy(CROWDED), unknown);
 	const reads = safe<StatusOutcome>(unavailable(CROWDED), unavailable('adapter error'));
-	const { submit, readStatus, readAmount, refund, readRefund, health } = adapter;
+	const { submit, readStatus, readAmount, refund, readRefund, disburse, readPayout, health } = adapter;
 	return {
 		...adapter,
 		submit: sends('submit', submit),
@@ -124,6 +129,8 @@ function guarded(adapter: OperatorAdapter, { jobs, log, metrics }: Guards): Oper
 		...(readAmount && { readAmount: reads('amount', readAmount) }),
 		...(refund && { refund: sends('refund', refund) }),
 		...(readRefund && { readRefund: reads('refund_status', readRefund) }),
+		...(disburse && { disburse: sends('payout', disburse) }),
+		...(readPayout && { readPayout: reads('payout_status', readPayout) }),
 		health: () => timed('health', health)
 	};
 }

@@ -68,6 +68,15 @@ export function createSandboxOperator(base: Base) {
 			return QUEUED;
 		},
 		readRefund: (refund) => readRefund(context, refund),
+		disburse: async () => QUEUED,
+		async readPayout({ reference, submittedAt, phone }) {
+			const at = (submittedAt ?? clock.now()) + RESULT_DELAY_MS;
+			if (clock.now() < at) return PENDING;
+			const raw = '{"status":"ended"}';
+			if (phone.endsWith('001')) return { kind: 'failed', reason: 'payer_rejected', message: 'Sandbox', raw };
+			const money = { amountMinor: null, currency: null };
+			return { kind: 'succeeded', providerReference: formatTransaction(reference), ...money, at, raw };
+		},
 		health: async () => null
 	};
 	return {
@@ -105,11 +114,14 @@ function computeStatus({ clock }: SandboxContext, charge: Charge): StatusOutcome
 		const raw = JSON.stringify({ status: 'failed', reason });
 		return { kind: 'failed', reason, message: `Sandbox: ${reason}`, raw };
 	}
-	const providerReference = `SBX${charge.reference.replaceAll('-', '').slice(0, 12).toUpperCase()}`;
+	const providerReference = formatTransaction(charge.reference);
 	const amountMinor = charge.amount_minor * result.amountFactor;
 	const raw = JSON.stringify({ status: 'succeeded', transaction: providerReference, amount: amountMinor });
 	return { kind: 'succeeded', providerReference, amountMinor, currency: charge.currency, at, raw };
 }
+
+const formatTransaction = (reference: string) =>
+	`SBX${reference.replaceAll('-', '').slice(0, 12).toUpperCase()}`;
 
 async function callBack(context: SandboxContext, charge: Charge): Promise<void> {
 	try {
@@ -239,14 +251,14 @@ type Refund = Row<'sandbox_refunds'>;
 const findCharge = (database: Database, reference: string): Promise<Charge | undefined> =>
 	database.db.selectFrom('sandbox_charges').selectAll().where('reference', '=', reference).executeTakeFirst();
 
-async function insertCharge(database: Database, charge: Charge): Promise<Charge> {
-	await database.db
+/** @returns the first one with this reference */
+const insertCharge = (database: Database, charge: Charge): Promise<Charge> =>
+	database.db
 		.insertInto('sandbox_charges')
 		.values(charge)
-		.onConflict((conflict) => conflict.column('reference').doNothing())
-		.execute();
-	return (await findCharge(database, charge.reference)) ?? charge;
-}
+		.onConflict((conflict) => conflict.column('reference').doUpdateSet({ reference: charge.reference }))
+		.returningAll()
+		.executeTakeFirstOrThrow();
 
 const insertRefund = (database: Database, refund: Refund) =>
 	database.db

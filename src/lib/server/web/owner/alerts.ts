@@ -28,6 +28,8 @@ import { readFields } from '../form.ts';
 import type { OwnerVisitor } from './owner.ts';
 import { sumSmsOfMonth } from '../../notifications.ts';
 
+/** Alerts on the owner's settings page, and their texts. */
+
 const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	gateway: {
 		title: m.alerts_event_gateway(),

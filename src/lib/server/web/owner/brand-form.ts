@@ -1,6 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { accentOf } from '#lib/branding/accent.ts';
-import { logoBox } from '#lib/branding/brand.ts';
+import { accentOf, logoBox } from '#lib/domain/brand.ts';
 import * as m from '#lib/i18n/messages.js';
 import {
 	type BrandProblem,

@@ -4,8 +4,10 @@ import {
 	FIRST_DATE,
 	LAST_DATE,
 	type Period,
+	buckets,
 	formatDuration,
 	isDate,
+	spanOfDates,
 	timeAt
 } from '#lib/domain/time.ts';
 import { dayName, moment, money, periodName } from '#lib/format/text.ts';
@@ -13,6 +15,7 @@ import { apart, numberText } from '#lib/i18n/intl.ts';
 import { type OwnerVisitor, ownRouterOf } from './owner.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
+import { toMajor } from '#lib/domain/money.ts';
 import type { EarningsBody } from '#lib/server/contract/owner.ts';
 import {
 	type Filter,
@@ -23,29 +26,43 @@ import {
 	sumHours,
 	sumRouters
 } from '#lib/server/billing/earnings.ts';
+import { listPaid } from '#lib/server/billing/payouts.ts';
+import { createSigner } from '#lib/server/billing/signed-statement.ts';
 import { methodTitle } from '#lib/format/words.ts';
 import { CSV_BATCH, type CsvCell, csvResponse } from '../csv.ts';
 import { idOf, readPage } from '../page-links.ts';
 import type { App } from '#lib/server/app.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { type RouterUse, type SessionUse, classifyGateway, findRouterUses } from '#lib/server/owner/usage.ts';
+import { describePayout } from './payouts.ts';
 import { routerState } from './router.ts';
+
+/** The owner's pages of money: today, one period with its payments and refunds, and the statement of a month. */
 
 export async function statementPage({ url, locals: { app } }: RequestEvent, { actor, owner }: OwnerVisitor) {
 	const { clock, config } = app;
 	const today = findToday(app);
 	const day = dayOf(url.searchParams, today);
 	const { currency, start, end, total, data } = await sumRouters(app, actor, { period: 'monthly', day });
+	const zone = config.reportTimezone;
+	const payouts = await listPaid(app, actor.accountId, spanOfDates(start, end, zone));
 	return {
+		payouts: payouts.map((payout) => ({
+			...describePayout(payout, zone),
+			when: moment(payout.at, zone),
+			state: payout.isReturn ? m.payouts_failed() : m.payouts_paid()
+		})),
 		email: owner.email,
 		created: moment(clock.now(), config.reportTimezone, { year: 'numeric' }),
 		name: periodName('monthly', start, end),
 		isOver: end < today,
 		...daysBeside({ start, end }, today, statementHref),
 		payments: moneyHref('monthly', start),
+		file: `${link('/owner/money/export')}?period=monthly&day=${start}&signed`,
 		any: !isEmpty(total),
 		net: money(total.net, currency),
 		lines: figureLines(total, currency),
+		where: whereLines(total, currency),
 		routers: data.map(({ name, sessions, gross, refunds, fees, net }) => {
 			const less = [refunds, fees].map((sum) => (sum !== 0 ? money(-sum, currency) : ''));
 			const figures = [numberText(sessions), money(gross, currency), ...less];
@@ -69,6 +86,19 @@ const figureLines = (
 	...(sums.fees !== 0 ? [[m.owner_fee(), money(-sums.fees, currency), hrefOf()] as const] : []),
 	[m.owner_payments_count(), numberText(sums.sessions), hrefOf('payment')]
 ];
+
+/** Where the money of a period is; empty without vouchers, because then the platform owes all of it. */
+const whereLines = (
+	{ owed, cash, commission, net }: Sums,
+	currency: string
+): (readonly [string, string])[] =>
+	cash === 0 && commission === 0 && owed === net
+		? []
+		: [
+				[m.owner_owed(), money(owed, currency)],
+				[m.owner_cash(), money(cash, currency)],
+				...(commission !== 0 ? [[m.owner_commission_due(), money(commission, currency)] as const] : [])
+			];
 
 const moneyHref = (period: Period, day: string, filter: Filter = {}) =>
 	`${link('/owner/money')}?${new URLSearchParams({ period, day, ...filterFields(filter) })}`;
@@ -148,6 +178,7 @@ export async function moneyPage(event: RequestEvent, owner: OwnerVisitor) {
 		all: moneyHref(period, start),
 		net: money(total.net, currency),
 		lines: figureLines(total, currency, (kind) => hrefOf(kind ? { kind } : {})),
+		where: isFiltered ? [] : whereLines(total, currency),
 		groups,
 		offers: group(
 			offerLines(body.offers, currency).map(({ offer, ...line }) => ({ ...line, href: hrefOf({ offer }) }))
@@ -162,7 +193,7 @@ export async function moneyPage(event: RequestEvent, owner: OwnerVisitor) {
 			href: link(`/owner/customers/${line.sessionId}`),
 			when: moment(line.at, app.config.reportTimezone),
 			router: line.routerName,
-			phone: line.phoneMasked,
+			phone: line.phoneMasked ?? methodTitle(line.method),
 			bought: line.offerName ?? formatDuration(line.duration),
 			figures: [money(line.amount, currency), line.fee === 0 ? '' : money(-line.fee, currency)],
 			net: money(line.net, currency)
@@ -234,27 +265,78 @@ const barsOf = ({ data, currency }: Awaited<ReturnType<typeof sumBreakdown>>) =>
 /** Not translated, so that one program reads the files of all owners. */
 const columnsOf = (timeZone: string) => [
 	...[`Time (${timeZone})`, 'Time (UTC)', 'Kind', 'Payment', 'Session', 'Router', 'Phone'],
-	...['Duration', 'Offer', 'Amount', 'Fee', 'Net', 'Currency', 'Transaction ID']
+	...['Duration', 'Offer', 'Amount', 'Fee', 'Net', 'Currency', 'Transaction ID', 'Method', 'Held by']
 ];
 
 function rowsOf({ data, currency }: Awaited<ReturnType<typeof listLines>>, timeZone: string): CsvCell[][] {
 	return data.map((line) => {
 		const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName, transaction } = line;
-		const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName ?? ''];
+		const sale = [kind, paymentId, sessionId, routerName, phoneMasked ?? '', duration, offerName ?? ''];
 		const times = [timeAt(line.at, timeZone), new Date(line.at).toISOString()];
-		return [...times, ...sale, line.amount, line.fee, line.net, currency, transaction ?? ''];
+		const { amount, fee, net, method, isCash } = line;
+		const money = [amount, fee, net, currency, transaction ?? '', method, isCash ? 'owner' : 'platform'];
+		return [...times, ...sale, ...money];
 	});
 }
 
-export function paymentsFile(event: RequestEvent, { actor }: OwnerVisitor): Response {
+/** After the sales: what the owner was paid. It is no income, so it has no net. The payout's own number is in its kind. */
+async function payoutRows(app: App, accountId: number, { start, end }: { start: string; end: string }) {
+	const zone = app.config.reportTimezone;
+	const payouts = await listPaid(app, accountId, spanOfDates(start, end, zone));
+	return payouts.map((payout): CsvCell[] => {
+		const {
+			id,
+			at,
+			isReturn,
+			amount_minor: minor,
+			currency,
+			provider_reference: transaction,
+			method
+		} = payout;
+		const kind = `payout${isReturn ? ' returned' : ''} ${id}`;
+		const times = [timeAt(at, zone), new Date(at).toISOString()];
+		const amount = toMajor(isReturn ? minor : -minor, currency);
+		const held = isReturn ? 'platform' : 'owner';
+		return [
+			...times,
+			kind,
+			'',
+			'',
+			'',
+			'',
+			'',
+			'',
+			amount,
+			'',
+			'',
+			currency,
+			transaction ?? '',
+			method,
+			held
+		];
+	});
+}
+
+/** The payments and refunds of a period; with `signed` the whole statement, which nobody can change unseen. */
+export function paymentsFile(event: RequestEvent, { actor, owner }: OwnerVisitor): Response {
 	const { app } = event.locals;
 	const zone = app.config.reportTimezone;
-	const asked = askedOf(event);
+	const isSigned = event.url.searchParams.has('signed');
+	const asked = { ...askedOf(event), ...(isSigned && { filter: {} }) };
+	const [bucket] = buckets(asked.period, { from: asked.day, to: asked.day }, findToday(app), zone) ?? [];
+	const span = [bucket?.start ?? asked.day, bucket?.end ?? asked.day];
+	const subject = ['Statement', owner.email, ...span, new Date(app.clock.now()).toISOString()];
 	return csvResponse(
 		`airtill-${asked.period}-${asked.day}.csv`,
 		columnsOf(zone),
 		(after: LinePosition | null) => listLines(app, actor, asked, { after, limit: CSV_BATCH }),
-		(page) => rowsOf(page, zone)
+		async (page) => [
+			...rowsOf(page, zone),
+			...(page.next === null && Object.values(asked.filter).every((one) => one == null)
+				? await payoutRows(app, actor.accountId, { start: span[0] ?? '', end: span[1] ?? '' })
+				: [])
+		],
+		isSigned ? createSigner(app.secrets, subject) : null
 	);
 }
 
@@ -308,6 +390,7 @@ export async function salesOfToday(app: App, caller: { accountId: number }, mayS
 		net: money(sums.net, days.currency),
 		href: hrefOf(),
 		lines: figureLines(sums, days.currency, hrefOf),
+		where: whereLines(sums, days.currency),
 		days: maySee && !isEmpty(days.total) ? barsOf(days) : null
 	};
 }

@@ -20,6 +20,7 @@ import {
 	computeInputVersion,
 	computeSecretsVersion,
 	isOwnGateway,
+	makeOwnLine,
 	removeOwnGateway,
 	rotateOwnGateway,
 	showOwnGatewayConfig,
@@ -33,10 +34,13 @@ import type { OwnedRouter } from '../../routers/routers.ts';
 import { type Fields, readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import { type OwnerVisitor, authorOf, routerForm } from './owner.ts';
+import { qrSvg } from '../../portal/qr-svg.ts';
 import { mayDo } from './roles.ts';
 import { routerSteps } from './router.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import { randomCharacters } from '../../platform/secrets.ts';
+
+/** The owner's pages of a gateway: adding, changing and testing it, its configuration file, and new secrets. */
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
 
@@ -110,6 +114,16 @@ const done = (gateway: RegisteredGateway, text: string) =>
 export async function showConfig(event: Event, { gateway, author, service }: OwnGateway) {
 	if (gateway.unreadable.length > 0) error(409, m.owner_problem());
 	return { parts: await showOwnGatewayConfig(service, gateway, { origin: originOf(event), author }) };
+}
+
+/** The line contains the key of the router, of which only the hash is kept: it is shown once. */
+export async function showLine(event: Event, { gateway, author, service }: OwnGateway) {
+	if (gateway.kind !== 'mikrotik-fetch') error(404, m.owner_no_such_router());
+	const { field } = await readFields(event.request);
+	// The form was sent twice: another key would stop the router that has this one.
+	if (field('secrets') !== computeSecretsVersion(gateway)) return done(gateway, 'unchanged');
+	const { line, removal } = await makeOwnLine(service, gateway, { origin: originOf(event), author });
+	return { line, removal, qr: qrSvg(line) };
 }
 
 export async function changeGateway(event: Event, { gateway, author, service }: OwnGateway) {
@@ -186,6 +200,8 @@ function kindText(kind: OwnKind): { title: string; text: string } {
 			return { title: 'OpenWrt · openNDS', text: m.owner_gateway_opennds() };
 		case 'mikrotik':
 			return { title: 'MikroTik', text: m.owner_gateway_mikrotik() };
+		case 'mikrotik-fetch':
+			return { title: 'MikroTik · CGNAT, Starlink', text: m.owner_gateway_mikrotik_fetch() };
 		case 'unifi':
 			return { title: 'UniFi', text: m.owner_gateway_unifi() };
 	}

@@ -11,9 +11,9 @@ const EVERYBODY: readonly OwnerRole[] = ['owner', 'manager', 'cashier'];
 /**
  * Roles by route below /owner. `page` is its GET, the others are its form actions. A missing row is refused.
  *
- * Cashiers help customers and see the sales of today. Managers do what the owner does, except:
+ * Cashiers help customers, sell vouchers, count their cash and see the sales of today. Managers do what the owner does, except:
  * - staff, so that nobody gets more than the owner gave;
- * - alerts, which go to the owner;
+ * - alerts, which go to the owner, and where payouts go;
  * - refunds by hand, which no operator confirms;
  * - secrets of gateways, which still work after the person has left.
  */
@@ -22,6 +22,13 @@ export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, reado
 	money: { page: MANAGERS },
 	'money/statement': { page: MANAGERS },
 	'money/export': { page: MANAGERS },
+	'money/payouts': { page: MANAGERS, default: OWNER },
+	vouchers: {
+		...{ page: EVERYBODY, sell: EVERYBODY, mark: EVERYBODY, undo: EVERYBODY, close: EVERYBODY },
+		make: MANAGERS
+	},
+	'vouchers/[batch]': { page: MANAGERS, print: MANAGERS, void: MANAGERS },
+	'vouchers/export': { page: MANAGERS },
 	customers: { page: EVERYBODY },
 	'customers/[session]': {
 		...{ page: EVERYBODY, code: EVERYBODY, move: EVERYBODY, extend: EVERYBODY, end: EVERYBODY },
@@ -35,7 +42,7 @@ export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, reado
 	'routers/[router]/gateway': { page: MANAGERS, default: OWNER },
 	'routers/[router]/gateway/[gateway]': {
 		...{ page: MANAGERS, test: MANAGERS },
-		...{ config: OWNER, change: OWNER, rotate: OWNER, remove: OWNER }
+		...{ config: OWNER, line: OWNER, change: OWNER, rotate: OWNER, remove: OWNER }
 	},
 	settings: {
 		...{ page: EVERYBODY, password: EVERYBODY, sessions: EVERYBODY },

@@ -15,7 +15,8 @@ import { attempt, Refused } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { type Fields, readFields } from '../form.ts';
 import { type OwnerVisitor, authorOf } from './owner.ts';
-import { NEW_HOURLY_MAX, formatDuration } from '#lib/domain/time.ts';
+import { findRouterOutages } from '#lib/server/access/outages.ts';
+import { MINUTE_MS, NEW_HOURLY_MAX, formatDuration } from '#lib/domain/time.ts';
 import { type AmountFault, currencyName, formatReadings, readAmount, toMajor } from '#lib/domain/money.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
 import {
@@ -23,9 +24,10 @@ import {
 	changeRouterFields,
 	createOwnedRouter,
 	markRouter,
-	pauseRouter
+	pauseRouter,
+	setOutageTime
 } from '#lib/server/routers/edit-router.ts';
-import { newRouterOffers, setNewRouterOffers } from './offers.ts';
+import { newRouterOffers, setNewRouterOffers } from './offer-form.ts';
 import { moment, money, pastMoment } from '#lib/format/text.ts';
 import { type FoundEntry, accountIdOf } from '../../audit.ts';
 import { findAccount } from '../../accounts/accounts.ts';
@@ -39,6 +41,8 @@ import {
 	visible
 } from '#lib/server/routers/router-fields.ts';
 import { momentText } from '#lib/format/words.ts';
+
+/** The owner's pages of a router: its access, its fields, what it still lacks before it sells, and its sales. */
 
 /** Value of a choice in the form. */
 const valueOf = (kind: AccessKind, security: WifiSecurity) => `${kind} ${security}`;
@@ -462,6 +466,23 @@ export function startOf(routers: readonly OwnedRouter[]) {
 const connectText = ({ status }: OwnedRouter): string =>
 	status === 'online' ? m.owner_step_connect_test() : m.usage_unverified();
 
+const SHOWN_OUTAGES = 5;
+
+/** The last outages of a router, and whether its customers get the time back. */
+export async function describeOutages({ locals: { app } }: RequestEvent, { id, givesTimeBack }: OwnedRouter) {
+	const [now, timeZone] = [app.clock.now(), app.config.reportTimezone];
+	const found = await findRouterOutages(app.database.db, id, SHOWN_OUTAGES);
+	const lines = found.map(({ began_at: from, ended_at: until, passes }) => {
+		const duration = formatDuration(`${Math.max(1, Math.round(((until ?? now) - from) / MINUTE_MS))}m`);
+		const words = { duration, count: numberText(passes) };
+		return [
+			pastMoment(from, { now, timeZone }),
+			until === null ? m.owner_outage_open({ duration }) : m.owner_outage(words)
+		] as const;
+	});
+	return { givesTimeBack, lines };
+}
+
 /** What the owner can do about the sales of a router. */
 export function describeSales({ locals: { app } }: RequestEvent, router: OwnedRouter) {
 	const { disabled, canEnable, openingHours, pausedUntil } = router;
@@ -485,6 +506,10 @@ export async function changeSales(event: RequestEvent, { id }: OwnedRouter, owne
 		case 'reopen':
 			await pauseRouter(routers, id, { isPaused: wanted === 'pause', ...author });
 			break;
+		case 'give-time':
+		case 'keep-time':
+			await setOutageTime(routers, id, { isGiven: wanted === 'give-time', ...author });
+			break;
 		case 'disable':
 		case 'enable': {
 			const mark = { isSet: wanted === 'disable', isOwner: true, ...author };
@@ -495,5 +520,5 @@ export async function changeSales(event: RequestEvent, { id }: OwnedRouter, owne
 		default:
 			return fail(400, { problem: m.owner_problem() });
 	}
-	redirect(303, link(`/owner/routers/${id}?done=sales`));
+	redirect(303, link(`/owner/routers/${id}?done=${wanted.endsWith('-time') ? 'edit' : 'sales'}`));
 }

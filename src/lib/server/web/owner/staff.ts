@@ -27,6 +27,8 @@ import { listOwnerViews } from '../../owner/views.ts';
 import { mailInvitation, forgetUser } from '../../authentication/links.ts';
 import { findMailProblem } from '#lib/server/authentication/sign-in.ts';
 
+/** Staff on the owner's settings page: people, invitations, and the views of administrators. */
+
 const VIEWS_PER_PAGE = 20;
 
 /** /owner/settings?before=ID: the views of administrators before this one. */

@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { PENDING, readTypedCode, type Auth } from '../../authentication/sign-in.ts';
 import { sha256 } from '../../platform/secrets.ts';
-import { qrSvg } from '../../portal/wifi-qr-svg.ts';
+import { qrSvg } from '../../portal/qr-svg.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/client-address.ts';
 import { attemptSucceeded, tooOften, tooSoon, tryInTurn } from './sign-in-limits.ts';
@@ -16,6 +16,10 @@ import {
 	type Area,
 	type Visitor
 } from './sign-in.ts';
+
+/**
+ * The second factor of a sign-in: setting it up with an app, its recovery codes, and the page that asks for the code.
+ */
 
 /** Marks the results of the forms below, for pages with other forms. */
 const HERE = { isFactor: true } as const;
@@ -32,16 +36,28 @@ export async function startSecondFactor(event: RequestEvent, person: Visitor) {
 	return { ...HERE, ...keyOf('totpURI' in answer.response ? answer.response.totpURI : '') };
 }
 
-/** Makes a call of better-auth that checks the `password` of the form. Returns its answer, or why it is refused. */
+/** Checks the password of the person who is signed in, before a change that a thief must not make. Returns why it is refused. */
+export const confirmPassword = async (event: RequestEvent, person: Visitor, password: string) => {
+	const { refused } = await withPassword(
+		event,
+		person,
+		({ verifyPassword }, body, headers) => verifyPassword({ body, headers, returnHeaders: true }),
+		password
+	);
+	return refused?.data.problem ?? null;
+};
+
+/** Makes a call of better-auth that checks a password, by default that of the form. Returns its answer, or why it is refused. */
 async function withPassword<Answer extends { headers: Headers }>(
 	event: RequestEvent,
 	{ email, account }: Visitor,
-	call: (api: Auth['api'], body: { password: string }, headers: Headers) => Promise<Answer>
+	call: (api: Auth['api'], body: { password: string }, headers: Headers) => Promise<Answer>,
+	given?: string
 ) {
-	const { field } = await readFields(event.request);
+	const password = given ?? (await readFields(event.request)).field('password');
 	const tooEarly = await tooSoon(event, email, HERE);
 	if (tooEarly) return { answer: null, refused: tooEarly };
-	const answer = await accepted(event, (api, headers) => call(api, { password: field('password') }, headers));
+	const answer = await accepted(event, (api, headers) => call(api, { password }, headers));
 	if (answer) {
 		await attemptSucceeded(event, email);
 		return { answer, refused: null };

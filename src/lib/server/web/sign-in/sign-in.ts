@@ -20,6 +20,11 @@ import { MAX_BODY_BYTES } from '#lib/server/http/requests.ts';
 import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
 import { stopOwnerViews } from '../../owner/views.ts';
 
+/**
+ * Signing in and out, and what a page knows of who is signed in. Developers and administrators sign in under
+ * /developer, owners and staff under /owner.
+ */
+
 export interface Visitor {
 	userId: string;
 	email: string;

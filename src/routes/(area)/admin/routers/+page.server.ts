@@ -1,4 +1,4 @@
-import { adminPage, describeState } from '#lib/server/web/admin.ts';
+import { adminPage, describeRouterState } from '#lib/server/web/admin.ts';
 import { PAGE_SIZE, idOf, readPage } from '#lib/server/web/page-links.ts';
 import type { RequestEvent } from '@sveltejs/kit';
 import type { App } from '#lib/server/app.ts';
@@ -51,6 +51,6 @@ async function routerLines(app: App, routers: readonly OwnedRouter[]) {
 	return routers.map((router) => ({
 		...{ id: router.id, name: router.name, ssid: router.ssid, address: router.address },
 		owner: owners.get(router.ownerAccountId) ?? '',
-		state: describeState(app, router)
+		state: describeRouterState(app, router)
 	}));
 }

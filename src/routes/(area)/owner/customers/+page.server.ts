@@ -3,7 +3,7 @@ import { countSessionsForOwner, listSessionsForOwner } from '#lib/server/billing
 import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/domain/time.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { describePurchase, describeUsers } from '#lib/server/web/owner/help.ts';
+import { describeOrder, describeUsers } from '#lib/server/web/owner/customers.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 import { PAGE_SIZE, readPage } from '#lib/server/web/page-links.ts';
 import { searchPurchases } from '#lib/server/owner/help.ts';
@@ -52,13 +52,15 @@ export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) 
 	const { data, hasMore } = await searchPurchases(app.help, actor.accountId, typed, span, MAX_FOUND);
 	return {
 		...{ ...asked, ...nothing },
-		customers: data.map((found) => describePurchase(found, app)),
+		customers: data.map((found) => describeOrder(found, app)),
 		more: hasMore ? m.help_more({ count: String(MAX_FOUND) }) : null
 	};
 });
 
 const groupOf = (text: string) => (text === 'active' || text === 'expired' ? text : null);
 
-/** Numbers of payments may be shorter. PostgreSQL refuses NUL in text. */
+/** Numbers of payments and vouchers may be shorter. PostgreSQL refuses NUL in text. */
 const canBeFound = (typed: string): boolean =>
-	typed.length <= MAX_TYPED && !/\p{Cc}/u.test(typed) && (typed.length >= MIN_TYPED || /^\d+$/.test(typed));
+	typed.length <= MAX_TYPED &&
+	!/\p{Cc}/u.test(typed) &&
+	(typed.length >= MIN_TYPED || /^V?\d+$/i.test(typed));

@@ -2,8 +2,8 @@ import { error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { readIdleSeconds } from '#lib/kiosk/idle.ts';
 import { sellsNothing } from '#lib/purchase/quote.ts';
-import { describePayPage, placeOrder } from '#lib/server/web/portal/order.ts';
-import { ifAvailable, pathToBuy, readRouter } from '#lib/server/web/portal/pages.ts';
+import { describePayPage, placeOrder } from '#lib/server/portal/pay-page.ts';
+import { ifAvailable, pathToBuy, readRouter } from '#lib/server/portal/pages.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** The start screen of a kiosk: it always answers, because a tablet has nobody who would try again. */

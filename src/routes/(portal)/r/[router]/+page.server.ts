@@ -1,7 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { readRouter } from '#lib/server/web/portal/pages.ts';
-import { placeOrder, readPayPage } from '#lib/server/web/portal/order.ts';
+import { readRouter } from '#lib/server/portal/pages.ts';
+import { placeOrder, readPayPage } from '#lib/server/portal/pay-page.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 async function findRouter(event: RequestEvent<{ router: string }>) {

@@ -1,12 +1,12 @@
 import { error, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { readForm } from '#lib/server/web/portal/pages.ts';
+import { readForm } from '#lib/server/portal/pages.ts';
 import {
 	captiveSessionPath,
 	enterCaptiveSession,
 	findGateway,
 	readSplashPage
-} from '#lib/server/web/portal/splash.ts';
+} from '#lib/server/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** GET /splash/{key}: the query has the gateway's parameters. The first response is the page itself. */

@@ -1,6 +1,6 @@
 import { error, redirect } from '@sveltejs/kit';
-import { withRealRouter } from '#lib/server/api/reference/example-router.ts';
-import { readGuides } from '#lib/server/api/reference/guides.ts';
+import { withRealRouter } from '#lib/server/api/example-router.ts';
+import { readGuides } from '#lib/server/api/guides.ts';
 import type { PageServerLoad } from './$types';
 
 /** Earlier addresses, and the target of the `Link` header of deprecated endpoints. */

@@ -1,4 +1,4 @@
-import { apiDefaults } from '#lib/server/api/reference/example-router.ts';
+import { apiDefaults } from '#lib/server/api/example-router.ts';
 import { ROUTES } from '#lib/server/api/api.ts';
 import type { PageServerLoad } from './$types';
 

@@ -1,4 +1,4 @@
-import { MAX_QUERY_LENGTH, searchDocs } from '#lib/server/api/reference/search.ts';
+import { MAX_QUERY_LENGTH, searchDocs } from '#lib/server/api/guide-search.ts';
 import type { PageServerLoad } from './$types';
 
 /** /docs/search?q=WORDS */

@@ -20,7 +20,7 @@ const CUSTOM = /^[A-Za-z0-9+/]{1,64}={0,2}$/;
 /**
  * POST /opennds/{key}/binauth, called by openNDS' script of `gateways config`.
  * `auth_client`: 200 with the seconds that the device may be online and its limits, or 403. `*_deauth`: 204. `ndsctl_auth`: 204, or 404
- * if the device's grant was not fetched yet: the script repeats its report.
+ * if the device was not fetched yet: the script repeats its report.
  */
 export const POST: RequestHandler = (event) => answerGateway(event, () => answer(event));
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../../../simulators/simulator.ts';
 import { createApi, type Api } from '../../../../support/api/api.ts';
+import { SCHEMA } from '../../../../support/database/postgres.ts';
 import { openSql, type Sql } from '../../../../support/database/sql.ts';
 import { cli } from '../../../../support/server/cli.ts';
 import { BOTH_DATABASES, SECRET, eventually, insertKey } from '../../../../support/server/fixture.ts';
@@ -90,7 +91,7 @@ describe.each(BOTH_DATABASES)('a backup of %s taken while buyers buy', (kind) =>
 		await before.close();
 		// The machine is lost.
 		await server.kill();
-		copy = await newDatabase(kind);
+		copy = await newDatabase(kind, SCHEMA);
 		const onCopy = { ...server.env, DATABASE_URL: copy };
 		expect(await cli(['restore', file], { env: onCopy })).toMatchObject({ code: 0 });
 		sql = await openSql(copy);
@@ -110,7 +111,7 @@ describe.each(BOTH_DATABASES)('a backup of %s taken while buyers buy', (kind) =>
 		const again = path.join(folder, `again-${kind}`);
 		const backup = await cli(['backup', again], { env: { ...server.env, ...wrong } });
 		expect(backup).toMatchObject({ code: 0, stdout: '' });
-		const env = { ...server.env, ...wrong, DATABASE_URL: await newDatabase(kind) };
+		const env = { ...server.env, ...wrong, DATABASE_URL: await newDatabase(kind, SCHEMA) };
 		for (const command of [['restore', again], ['migrate', '--plan']]) {
 			expect(await cli(command, { env })).toMatchObject({ code: 0 });
 		}

@@ -41,12 +41,15 @@ async function forgetLastMigration(url: string) {
 	};
 }
 
-it('moves an installation to PostgreSQL', async () => {
+it('moves an installation to a city in PostgreSQL', async () => {
 	const session = await buy();
 	const open = await api.createSession({ phone: numberEnding('001') });
 	const payment = await api.pay(open);
 	const file = server.databaseUrl.slice('file:'.length);
-	const env = { ...server.env, DATABASE_URL: await createDatabaseOn(inject('postgresUrl')) };
+	const url = await createDatabaseOn(inject('postgresUrl'));
+	const env = { ...server.env, DATABASE_URL: `${url}?options=-csearch_path%3Dkampala` };
+	const add = ['city', 'add', 'kampala', '--number', '3'];
+	expect(await cli(add, { env: { ...env, DATABASE_URL: url } })).toMatchObject({ code: 0 });
 	const copy = () => cli(['copy-sqlite', file], { env });
 
 	expect(await copy()).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use: stop Airtill') });
@@ -57,6 +60,8 @@ it('moves an installation to PostgreSQL', async () => {
 	const older = await forgetLastMigration(env.DATABASE_URL);
 	expect(await copy()).toMatchObject({ code: 1, stderr: expect.stringContaining('has data') });
 	await older.restore();
+	// So the next city gets other ids.
+	expect((await cli(['city', 'list'], { env })).stdout).toMatch(/^3 +kampala$/m);
 
 	const moved = await startServer({ port: server.port, env });
 	try {

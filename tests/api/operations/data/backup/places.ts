@@ -19,11 +19,12 @@ export function useFolder(): void {
 	afterAll(() => rmSync(folder, { recursive: true, force: true }));
 }
 
-export async function newDatabase(kind: string): Promise<string> {
+/** @param schema of PostgreSQL; a backup fits the one that it was made of */
+export async function newDatabase(kind: string, schema = 'public'): Promise<string> {
 	databases += 1;
 	return kind === 'sqlite'
 		? `file:${path.join(folder, `database-${databases}.db`)}`
-		: createDatabaseOn(inject('postgresUrl'));
+		: createDatabaseOn(inject('postgresUrl'), { schema });
 }
 
 export const environment = (database: string): Env => ({ PATH: process.env['PATH'] ?? '',

@@ -2,7 +2,7 @@ import {
 	type Change,
 	adminPage,
 	changeForm,
-	describeState,
+	describeRouterState,
 	formatReviewTitle,
 	listAuditLines,
 	listChanges
@@ -28,7 +28,7 @@ import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import { findAccount } from '#lib/server/accounts/accounts.ts';
 import { changePrice, markRouter } from '#lib/server/routers/edit-router.ts';
 import { Refused } from '#lib/server/platform/errors.ts';
-import { countPendingGrants } from '#lib/server/access/grants.ts';
+import { countPending } from '#lib/server/access/admissions.ts';
 
 export const load = adminPage(routerPage);
 
@@ -171,7 +171,7 @@ async function routerPage(event: RouterEvent, admin: Visitor) {
 			offers: router.offers.length
 		},
 		owner: { id: row.owner_account_id, email: owner?.email ?? '' },
-		state: describeState(app, router),
+		state: describeRouterState(app, router),
 		use: routerUse(use.get(row.id), app.config.reportTimezone),
 		gateways: await listFaults(app, row.id),
 		claims: await claimLines(app, claims),
@@ -201,16 +201,15 @@ async function claimLines(app: App, claims: readonly Claim[]) {
 }
 
 /** Faults of the gateways, and devices that wait there, by the gateway's name. */
-async function listFaults({ database, gateways }: App, routerId: number) {
+async function listFaults({ clock, database, gateways }: App, routerId: number) {
 	const faults: Record<string, string[]> = {};
 	for (const { id, name, trouble } of await findGatewaysOfRouter(gateways, database.db, routerId)) {
-		const { granting, revoking, failed, lastError } = await countPendingGrants(database.db, id);
+		const { connecting, disconnecting, problem } = await countPending(database.db, id, clock.now());
 		const counts = [
-			...(granting > 0 ? [`Devices that wait to be connected: ${granting}.`] : []),
-			...(revoking > 0 ? [`Devices that wait to be disconnected: ${revoking}.`] : []),
-			...(failed > 0 ? [`Devices that could not be disconnected: ${failed}.`] : [])
+			...(connecting > 0 ? [`Devices that wait to be connected: ${connecting}.`] : []),
+			...(disconnecting > 0 ? [`Devices that wait to be disconnected: ${disconnecting}.`] : [])
 		];
-		const errors = [trouble, lastError].filter((one) => one !== null);
+		const errors = [trouble, problem].filter((one) => one !== null);
 		faults[name] = [...new Set(errors), ...counts];
 	}
 	return faults;

@@ -1,4 +1,4 @@
-import { casePage, helpForm } from '#lib/server/web/owner/help.ts';
+import { casePage, helpForm } from '#lib/server/web/owner/customers.ts';
 import { ownerPage } from '#lib/server/web/owner/owner.ts';
 
 /** /owner/customers/{session}: what happened to a purchase, and what to do. */

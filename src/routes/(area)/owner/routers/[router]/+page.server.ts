@@ -1,10 +1,11 @@
 import * as m from '#lib/i18n/messages.js';
-import { setPrice } from '#lib/server/web/owner/offers.ts';
+import { setPrice } from '#lib/server/web/owner/offer-form.ts';
 import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
 import {
 	accessWords,
 	changeSales,
 	changesOfAdministrators,
+	describeOutages,
 	describeSales,
 	routerState,
 	routerSteps
@@ -41,6 +42,7 @@ export const load = routerPage(async (event, router, owner) => {
 		hourly,
 		price: { now: price, typed: String(router.price), currency: currencyName(currency) },
 		sales: describeSales(event, router),
+		outages: await describeOutages(event, router),
 		offers: router.offers.map((offer) => [offer.name, money(offer.price, currency)] as const),
 		access: accessWords(router),
 		use: routerUse(use, timeZone),

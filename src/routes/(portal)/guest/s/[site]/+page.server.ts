@@ -1,7 +1,7 @@
 import { error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { normaliseMac } from '#lib/domain/address.ts';
-import { enterCaptiveSession, readSplashPage } from '#lib/server/web/portal/splash.ts';
+import { enterCaptiveSession, readSplashPage } from '#lib/server/portal/splash.ts';
 import type { PageServerLoad } from './$types';
 import { findGatewayBySite } from '#lib/server/gateways/gateways.ts';
 

@@ -1,7 +1,7 @@
 import { error } from '@sveltejs/kit';
 import { readIdleSeconds } from '#lib/kiosk/idle.ts';
 import { link } from '#lib/i18n/current.ts';
-import { orUnavailable, readRouter } from '#lib/server/web/portal/pages.ts';
+import { orUnavailable, readRouter } from '#lib/server/portal/pages.ts';
 import type { PageServerLoad } from './$types';
 
 /** Sets up a kiosk: a form for its start address, and instructions for the owner. */

@@ -4,15 +4,15 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/words.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { showBrand } from '#lib/server/web/brand.ts';
-import { ifAvailable, orNull, passPath } from '#lib/server/web/portal/pages.ts';
+import { showBrand } from '#lib/server/portal/brand.ts';
+import { ifAvailable, orNull, passPath } from '#lib/server/portal/pages.ts';
 import {
 	describeGoOnline,
 	findReadingDevice,
 	formatOnlineHeading,
 	isOnline,
 	moveSlots
-} from '#lib/server/web/portal/go-online.ts';
+} from '#lib/server/portal/go-online.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** The page of a pass from the API: its end, and how this device goes online. */

@@ -1,5 +1,5 @@
 import { error } from '@sveltejs/kit';
-import { logoBox } from '#lib/branding/brand.ts';
+import { logoBox } from '#lib/domain/brand.ts';
 import { nameOffer, usefulOffers } from '#lib/purchase/quote.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { wifiQrText } from '#lib/domain/wifi.ts';
@@ -7,9 +7,9 @@ import { currentLocale } from '#lib/i18n/current.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { RouterBody } from '#lib/server/contract/router.ts';
-import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
-import { showBrand } from '#lib/server/web/brand.ts';
-import { orUnavailable, readRouter } from '#lib/server/web/portal/pages.ts';
+import { qrSvg } from '#lib/server/portal/qr-svg.ts';
+import { showBrand } from '#lib/server/portal/brand.ts';
+import { orUnavailable, readRouter } from '#lib/server/portal/pages.ts';
 import type { PageServerLoad } from './$types';
 import { findSignIn } from '#lib/server/gateways/gateways.ts';
 

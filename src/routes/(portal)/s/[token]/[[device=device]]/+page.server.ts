@@ -1,6 +1,6 @@
 import { fail, redirect } from '@sveltejs/kit';
 import { formatMoney } from '#lib/domain/money.ts';
-import { formatMobile, makePhoneHint } from '#lib/domain/phone.ts';
+import { makePhoneHint, numberInField } from '#lib/domain/phone.ts';
 import { clockText } from '#lib/format/words.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
@@ -13,10 +13,11 @@ import { Refused } from '#lib/server/platform/errors.ts';
 import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { earlierOrderIn, extendPurchase } from '#lib/server/portal/ordering.ts';
-import type { PurchasePart } from '#lib/server/portal/purchases.ts';
-import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
-import { showBrand } from '#lib/server/web/brand.ts';
+import { type PurchasePart, findLastActive } from '#lib/server/portal/purchases.ts';
+import { qrSvg } from '#lib/server/portal/qr-svg.ts';
+import { showBrand } from '#lib/server/portal/brand.ts';
 import {
+	type SignIn,
 	adoptCaptiveSession,
 	describeGoOnline,
 	describeMove,
@@ -29,39 +30,39 @@ import {
 	mayHaveLeft,
 	moveSlots,
 	takesCode,
-	type SignIn,
 	writeInstructions
-} from '#lib/server/web/portal/go-online.ts';
+} from '#lib/server/portal/go-online.ts';
 import {
+	type Refusal,
 	answerPayForm,
 	describeEarlier,
 	explainRefusal,
 	readOrderer,
 	refuseUnpaid,
 	showAgain,
-	takeDeviceOrder,
-	type Refusal
-} from '#lib/server/web/portal/order.ts';
+	takeDeviceOrder
+} from '#lib/server/portal/pay-page.ts';
 import {
+	type PageEvent,
 	isOnKiosk,
 	orUnavailable,
 	ownPath,
 	pageAddress,
 	pathToBuy,
-	readForm,
-	type PageEvent
-} from '#lib/server/web/portal/pages.ts';
+	readForm
+} from '#lib/server/portal/pages.ts';
 import {
+	type Purchase,
 	describeRetry,
 	findRetryProblems,
 	queueCode,
 	readCodeSms,
 	requirePurchase,
-	sendRetry,
-	type Purchase
-} from '#lib/server/web/portal/purchase.ts';
-import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
-import { enterAgain } from '#lib/server/web/portal/splash.ts';
+	sendRetry
+} from '#lib/server/portal/purchase-page.ts';
+import { hasReceipt, listShortLines } from '#lib/server/portal/receipt.ts';
+import { readVoucherCode, redeemTyped } from '#lib/server/portal/redeem.ts';
+import { enterAgain } from '#lib/server/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import * as m from '#lib/i18n/messages.js';
 import { findSignIn, buildStartAddress, namesDevices } from '#lib/server/gateways/gateways.ts';
@@ -259,6 +260,7 @@ const mayReturn = ({ refreshSeconds }: PurchaseState, { payment }: PurchasePart)
 export const actions: Actions = {
 	retry: payAgain,
 	extend: addTime,
+	voucher: addVoucher,
 	sms: sendCode,
 	move: async (event) => moveSlots(event, (await requirePurchase(event)).router.id, ownPath(event)),
 	end: endTime
@@ -320,7 +322,7 @@ function makeAddForm(bought: Purchase, { session, payment }: PurchasePart, purch
 		...readPayEntry(),
 		time: usual ? timeValue(usual) : '',
 		paymentMethod: session.payment_method,
-		phone: formatMobile(payment?.phone ?? session.phone),
+		phone: numberInField(payment?.phone ?? session.phone),
 		purchase
 	};
 	return { router: offer, entry };
@@ -340,6 +342,21 @@ async function addTime(event: PageEvent) {
 		},
 		() => ownPath(event)
 	);
+}
+
+async function addVoucher(event: PageEvent) {
+	const { router, session, part, added } = await requirePurchase(event);
+	const { code: typed, purchase } = readTexts(await readForm(event.request), ['code', 'purchase']);
+	const code = readVoucherCode(typed);
+	const { token } = event.params;
+	const sessionId = findLastActive([{ ...part, session }, ...added])?.id ?? null;
+	const at = { captiveSession: null, routerId: router.id, adds: { token, routerId: router.id, sessionId } };
+	const answer = code && (await redeemTyped(event, code, purchase, at));
+	const refused = (status: number, why: string) =>
+		fail(status, { voucher: { code: typed.slice(0, 32), why } });
+	if (!answer) return refused(404, m.redeem_unknown());
+	if ('why' in answer) return refused(answer.status, answer.why);
+	redirect(303, ownPath(event, answer.token));
 }
 
 function formatEndText(session: SessionBody, signIn: SignIn): string {

@@ -2,9 +2,9 @@ import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry } from '#lib/purchase/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { orUnavailable, pagePath, readForm } from '#lib/server/web/portal/pages.ts';
-import { placeOrder } from '#lib/server/web/portal/order.ts';
-import { findCaptiveSession, findRouter, readSplashPage } from '#lib/server/web/portal/splash.ts';
+import { orUnavailable, pagePath, readForm } from '#lib/server/portal/pages.ts';
+import { placeOrder } from '#lib/server/portal/pay-page.ts';
+import { findCaptiveSession, findRouter, readSplashPage } from '#lib/server/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { continuePurchase } from '#lib/server/portal/ordering.ts';
 

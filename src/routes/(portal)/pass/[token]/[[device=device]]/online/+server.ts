@@ -1,6 +1,6 @@
 import { findApiBuyerPass } from '#lib/server/passes.ts';
-import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
-import { passPath } from '#lib/server/web/portal/pages.ts';
+import { findSignInAddress } from '#lib/server/portal/go-online.ts';
+import { passPath } from '#lib/server/portal/pages.ts';
 import type { RequestHandler } from './$types';
 
 /** 303 to the gateway's sign-in, which returns to the pass. See /s/{token}/online. */

@@ -2,9 +2,9 @@ import { loginUser } from '#lib/domain/wifi.ts';
 import { Refused, Unavailable } from '#lib/server/platform/errors.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { continuePurchase } from '#lib/server/portal/ordering.ts';
-import { findSignInAddress } from '#lib/server/web/portal/go-online.ts';
-import { ownPath } from '#lib/server/web/portal/pages.ts';
-import { describePurchase } from '#lib/server/web/portal/purchase.ts';
+import { findSignInAddress } from '#lib/server/portal/go-online.ts';
+import { ownPath } from '#lib/server/portal/pages.ts';
+import { describePurchase } from '#lib/server/portal/purchase-page.ts';
 import type { RequestHandler } from './$types';
 
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });

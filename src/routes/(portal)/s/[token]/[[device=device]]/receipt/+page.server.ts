@@ -1,4 +1,4 @@
-import { findReceipt } from '#lib/server/web/portal/receipt.ts';
+import { findReceipt } from '#lib/server/portal/receipt.ts';
 import type { PageServerLoad } from './$types';
 
 /** The receipt of a purchase, to print or show. */

@@ -5,9 +5,9 @@ import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/purchase/pay-form.ts';
-import { showBrand } from '#lib/server/web/brand.ts';
-import { orUnavailable, pagePath, readForm, formatLimited } from '#lib/server/web/portal/pages.ts';
-import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/web/portal/splash.ts';
+import { showBrand } from '#lib/server/portal/brand.ts';
+import { formatLimited, orUnavailable, pagePath, readForm } from '#lib/server/portal/pages.ts';
+import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { bindPurchase } from '#lib/server/gateways/captive-sessions.ts';
 

@@ -1,0 +1,183 @@
+/** The Wi-Fi code as a phone reads it: our SVG is drawn pixel by pixel and decoded by another library. */
+import jsQR from 'jsqr';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type SessionRow, describeSession } from '#lib/server/billing/sessions.ts';
+import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '#lib/domain/wifi.ts';
+import { qrSvg } from '#lib/server/portal/qr-svg.ts';
+
+const pixelsPerModule = 4;
+
+/** Paints the SVG: a white square, then black strokes one module wide (`M`, `m` and `h` of its path). */
+function raster(svg: string): { data: Uint8ClampedArray; size: number } {
+	const modules = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
+	const size = modules * pixelsPerModule;
+	const data = new Uint8ClampedArray(size * size * 4).fill(255);
+	const path = /stroke="#000000" d="([^"]*)"/.exec(svg)?.[1] ?? '';
+	const steps = [...path.matchAll(/([Mmh])([\d.]+)(?: ([\d.]+))?/g)];
+	expect(steps.map(([text]) => text).join('')).toBe(path);
+	let [x, y] = [0, 0];
+	for (const [, command, first = '', second = ''] of steps) {
+		if (command === 'M') [x, y] = [Number(first), Number(second)];
+		else if (command === 'm') [x, y] = [x + Number(first), y + Number(second)];
+		else {
+			const [left, right] = [x, x + Number(first)].map((at) => at * pixelsPerModule);
+			const top = (y - 0.5) * pixelsPerModule;
+			for (let row = top; row < top + pixelsPerModule; row += 1) {
+				for (let column = left ?? 0; column < (right ?? 0); column += 1) {
+					const pixel = (row * size + column) * 4;
+					data.fill(0, pixel, pixel + 3);
+				}
+			}
+			x += Number(first);
+		}
+	}
+	return { data, size };
+}
+
+function decoded(text: string): string | undefined {
+	const { data, size } = raster(qrSvg(text));
+	return jsQR(data, size, size, { inversionAttempts: 'dontInvert' })?.data;
+}
+
+/** Reads the text as a phone does: fields of a Wi-Fi code after ZXing's rules. */
+function read(text: string): Record<string, string> {
+	expect(text).toMatch(/^WIFI:.*;;$/s);
+	const fields = [...text.slice('WIFI:'.length, -1).matchAll(/([A-Z]):((?:\\.|[^\\;])*);/gs)];
+	expect(fields.map(([whole]) => whole).join('')).toBe(text.slice('WIFI:'.length, -1));
+	return Object.fromEntries(
+		fields.map(([, name = '', value = '']) => [name, value.replace(/\\(.)/gs, '$1')])
+	);
+}
+
+describe('the text of a Wi-Fi code', () => {
+	it('names kind, network and password, in this order', () => {
+		const network = { ssid: 'Kisementi-WiFi', security: 'wpa', password: 'k7mq-x2vd-9hta' } as const;
+		expect(wifiQrText(network)).toBe('WIFI:T:WPA;S:Kisementi-WiFi;P:k7mq-x2vd-9hta;;');
+		expect(wifiQrText({ ...network, security: 'nopass' })).toBe('WIFI:T:nopass;S:Kisementi-WiFi;;');
+		expect(wifiQrText({ ...network, password: null })).toBe('WIFI:T:nopass;S:Kisementi-WiFi;;');
+	});
+
+	it('says that a network is hidden before the password, as the grammar of WPA3 has it', () => {
+		const network = { ssid: ' Cafe ', security: 'wpa', password: 'a;b', hidden: true } as const;
+		expect(wifiQrText(network)).toBe('WIFI:T:WPA;S: Cafe ;H:true;P:a\\;b;;');
+		expect(wifiQrText({ ...network, security: 'nopass' })).toBe('WIFI:T:nopass;S: Cafe ;H:true;;');
+		expect(wifiQrText({ ...network, hidden: false })).toBe('WIFI:T:WPA;S: Cafe ;P:a\\;b;;');
+	});
+
+	it.each(['12345678', 'CAFE', 'deadBEEF', '0'])('quotes %s, which readers take for bytes', (ssid) => {
+		expect(wifiQrText({ ssid, security: 'nopass', password: null })).toBe(`WIFI:T:nopass;S:"${ssid}";;`);
+	});
+
+	it('escapes the five characters that mean something, and no other', () => {
+		const text = wifiQrText({ ssid: '\\;,:"\'&<%', security: 'wpa', password: 'a;b' });
+		expect(text).toBe('WIFI:T:WPA;S:\\\\\\;\\,\\:\\"\'&<%;P:a\\;b;;');
+	});
+});
+
+describe('the code itself', () => {
+	it.each([
+		['plain', 'Kisementi-WiFi'],
+		['with blanks at its ends', ' Cafe Guest '],
+		['of blanks', '   '],
+		['with a no-break space at its end', 'Cafe\u00a0'],
+		['with quotes', '"Best" Cafe\'s'],
+		['with everything that is escaped', 'a;b,c:d"e\\f'],
+		['that looks like fields', 'x;P:secret;;'],
+		['in Arabic', 'مقهى الإنترنت'],
+		['with an emoji', 'Café ☕ 😀'],
+		['of 32 bytes', '界'.repeat(10) + 'ab'],
+		['that ends in a backslash', 'cafe\\']
+	])('is decoded back for a network %s', (_what, ssid) => {
+		for (const security of ['wpa', 'nopass'] satisfies WifiSecurity[]) {
+			const text = wifiQrText({ ssid, security, password: 'k7mq-x2vd-9hta' });
+			expect(decoded(text)).toBe(text);
+			expect(read(text)).toEqual(
+				security === 'wpa' ? { T: 'WPA', S: ssid, P: 'k7mq-x2vd-9hta' } : { T: 'nopass', S: ssid }
+			);
+		}
+	});
+
+	it('has a quiet zone of four modules', () => {
+		const { data, size } = raster(qrSvg('WIFI:T:nopass;S:x;;'));
+		const edge = 4 * pixelsPerModule;
+		for (let index = 0; index < size * size; index += 1) {
+			const [x, y] = [index % size, Math.floor(index / size)];
+			if (Math.min(x, y, size - 1 - x, size - 1 - y) < edge) expect(data[index * 4]).toBe(255);
+		}
+	});
+});
+
+describe('an owner’s password', () => {
+	it.each([
+		['1234567', 'short'],
+		['12345678', null],
+		['x'.repeat(63), null],
+		['x'.repeat(64), 'long'],
+		['0aF9'.repeat(16), 'hex'],
+		['a; "b", \\ c:', null],
+		['motdepassé', 'characters'],
+		['tab\there', 'characters']
+	])('%j is %s', (text, problem) => {
+		expect(wifiPasswordProblem(text)).toBe(problem);
+	});
+
+	it('of any printable signs comes out of the code as it went in', () => {
+		const printable = fc
+			.array(fc.integer({ min: 0x20, max: 0x7e }), { minLength: 8, maxLength: 63 })
+			.map((codes) => String.fromCharCode(...codes));
+		fc.assert(
+			fc.property(printable, (password) => {
+				const text = wifiQrText({ ssid: 'مقهى "1"; 2', security: 'wpa', password });
+				expect(decoded(text)).toBe(text);
+				expect(read(text)).toEqual({ T: 'WPA', S: 'مقهى "1"; 2', P: password });
+			}),
+			{ numRuns: 50 }
+		);
+	});
+});
+
+describe('the code of each kind of access', () => {
+	const ssid = 'مقهى; "النيل"\\';
+	const row = (access_kind: SessionRow['access_kind']): SessionRow => ({
+		...{ id: 1, account_id: 1, router_id: 1, status: 'active', status_reason: null, duration: '1h' },
+		...{ duration_seconds: 3600, payment_method: 'mobile_money', phone: '+256772123456', amount_minor: 500 },
+		...{ currency: 'UGX', ssid, payment_id: 1, extends_session_id: null, pass_id: 1 },
+		...{ access_kind, max_devices: 1, payment_due_at: 0, starts_at: 0, offer_id: null, offer_name: null },
+		...{ speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null },
+		...{ expires_at: 0, ended_at: null, created_at: 0, updated_at: 0 },
+		status: 'active'
+	});
+	const revealed = {
+		...({ password: 'k7mq-x2vd-9hta', security: 'wpa' } as const),
+		...{ hidden: false, networkPassword: 'shared; "one"' }
+	};
+	const codeOf = (kind: SessionRow['access_kind'], more: object = {}) => {
+		const { qr, qr_joins } = describeSession(row(kind), null, 0, { ...revealed, ...more }).access;
+		if (qr !== null) expect(decoded(qr)).toBe(qr);
+		return [qr === null ? null : read(qr), qr_joins];
+	};
+
+	it('holds the bought password where the Wi-Fi takes it', () => {
+		const password = { T: 'WPA', S: ssid, P: revealed.password };
+		expect(codeOf('wpa_personal_per_client')).toEqual([password, 'access']);
+		expect(codeOf('shared_password')).toEqual([password, 'access']);
+	});
+
+	it('only joins the network of a hotspot, with its own password or none', () => {
+		expect(codeOf('portal_login')).toEqual([{ T: 'WPA', S: ssid, P: 'shared; "one"' }, 'network']);
+		expect(codeOf('portal_login', { security: 'nopass' })).toEqual([{ T: 'nopass', S: ssid }, 'network']);
+		expect(codeOf('portal_login', { networkPassword: null })).toEqual([null, null]);
+	});
+
+	it.each(['wpa_personal_per_client', 'shared_password', 'portal_login'] as const)(
+		'says for %s that the network is hidden',
+		(kind) => {
+			expect(codeOf(kind, { hidden: true })[0]).toMatchObject({ S: ssid, H: 'true' });
+		}
+	);
+
+	it('is none for an enterprise network', () => {
+		expect(codeOf('wpa_enterprise')).toEqual([null, null]);
+	});
+});
