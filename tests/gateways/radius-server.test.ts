@@ -1,7 +1,6 @@
 /** Between FreeRADIUS and Airtill: signatures, tokens, accounting, outages and crowds. */
 import { describe, expect, it } from 'vitest';
 import { cpuOf } from '../bench/processes.ts';
-import { isAll } from '../support/all.ts';
 import { printedConfig } from '../support/gateways/gateways.ts';
 import { radclient, startFreeRadius } from '../support/lab/freeradius.ts';
 import { newMac, useRadius } from '../support/lab/use-radius.ts';
@@ -164,7 +163,7 @@ it('passwords are checked fast enough for a crowd', async () => {
 		'Calling-Station-Id': newMac(),
 		'NAS-Identifier': 'stand-in'
 	};
-	const LOGINS = isAll ? 600 : 200;
+	const LOGINS = 200;
 	const { pid } = fixture().server;
 	const before = cpuOf(pid);
 	const { text } = await radclient(at('hotspot'), 'auth', login, [
@@ -173,7 +172,10 @@ it('passwords are checked fast enough for a crowd', async () => {
 		'-c',
 		String(LOGINS),
 		'-p',
-		'32'
+		'32',
+		// Asked again, as access points do: other programs may keep an answer waiting.
+		'-r',
+		'10'
 	]);
 	// Of the server's processor: other programs may keep it waiting.
 	const seconds = cpuOf(pid) - before;

@@ -20,7 +20,9 @@ const STEPS = [
 const LAST_STEP_MS = 70 * MINUTE;
 const MAX_LAST_STEPS = 30;
 
-const QUIET_LIMIT_MS = 8_000;
+/** Without a change of any job: leases of the dead. */
+const STILL_MS = 8_000;
+const QUIET_LIMIT_MS = 90_000;
 const LOOK_MS = 25;
 
 /** One process, or several with the same time. */
@@ -42,11 +44,20 @@ export async function advance({ server, simulator }: Clocks, ms: number): Promis
 /** Until no job is due and none is at work; for leases of the dead it does not wait for ever. */
 export async function untilQuiet(server: Pick<ServerClock, 'env'>, sql: Sql): Promise<void> {
 	const deadline = performance.now() + QUIET_LIMIT_MS;
-	while (performance.now() < deadline) {
+	let before = '';
+	for (let changedAt = performance.now(); performance.now() < deadline; await sleep(LOOK_MS)) {
 		const now = serverNow(server);
-		const busy = await sql.count('select count(*) from jobs where run_at <= ? or lease_until > ?', now, now);
-		if (busy === 0) return;
-		await sleep(LOOK_MS);
+		const [jobs] = await sql.all(
+			`select count(*) as busy, sum(run_at) as due, sum(attempts) as attempts, max(lease_until) as lease
+				from jobs where run_at <= ? or lease_until > ?`,
+			now,
+			now
+		);
+		const found = JSON.stringify(jobs);
+		if (Number(jobs?.['busy']) === 0) return;
+		if (found !== before) changedAt = performance.now();
+		else if (performance.now() > changedAt + STILL_MS) return;
+		before = found;
 	}
 }
 

@@ -1,8 +1,7 @@
 /** Every event went out; a second time only as the same event, because a sender may die before it has noted the answer. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Receiver } from '../support/api/receiver.ts';
 import type { Sql } from '../support/database/sql.ts';
-import { advance, type Clocks } from './time.ts';
+import { advance, untilQuiet, type Clocks } from './time.ts';
 
 export const HOOK = '/hook';
 
@@ -11,21 +10,16 @@ export const EVENTS = [
 	...['session.created', 'session.activated', 'session.expired', 'session.ended', 'session.cancelled']
 ];
 
-/** Deliveries that failed are tried again within a day. The clock moves only while none goes out. */
+/** Deliveries that failed are tried again within a day. */
 const MAX_STEPS = 60;
 const STEP_MS = 30 * 60_000;
-const LOOK_MS = 200;
 
 /** @returns what is wrong about the deliveries to a receiver that is registered for all events */
 export async function judgeWebhooks(receiver: Receiver, clocks: Clocks, sql: Sql): Promise<string[]> {
 	const waiting = () => sql.count("select count(*) from webhook_deliveries where status = 'pending'");
-	let left = await waiting();
-	for (let steps = 0; steps < MAX_STEPS && left > 0;) {
-		await sleep(LOOK_MS);
-		const before = left;
-		left = await waiting();
-		if (left < before) continue;
-		steps += 1;
+	for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+		await untilQuiet(clocks.server, sql);
+		if ((await waiting()) === 0) break;
 		await advance(clocks, STEP_MS);
 	}
 	const sent = new Map<string, string>();

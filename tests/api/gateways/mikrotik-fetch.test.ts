@@ -56,7 +56,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	}
 	const statusOf = async (session: number) => (await fixture().admin.getSession(session)).status;
 	const gatewayRow = async () =>
-		(await fixture().sql.all('select * from gateways where router_id = ?', id))[0] ?? {};
+		(await fixture().sql.all('select * from gateways where router_id = ? order by id', id))[0] ?? {};
 	/** A buyer by the API, who has paid and waits for the router. */
 	async function order(more: Partial<Order> = {}): Promise<Session & { user: string; pass: number }> {
 		const { api, sql } = fixture();

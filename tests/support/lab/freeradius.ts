@@ -15,7 +15,7 @@ import { freePort } from '../server/ports.ts';
 const DEBIAN = '/etc/freeradius/3.0';
 const startLimitMs = 30_000;
 const stopLimitMs = 10_000;
-const commandLimitMs = 60_000;
+const commandLimitMs = 110_000;
 
 export interface FreeRadius {
 	authPort: number;

@@ -93,7 +93,8 @@ export async function renderNextScript(
 	context.unreportedFetches.set(gateway.id, { from, at });
 	if (at - from >= UNREPORTED_MS) await recordStatus(context.gateways, gateway, { trouble: UNREPORTED });
 	const reports = isDue || hasData || different.length > 0;
-	const reporting = reports ? { at, isSplit: entries.length > MAX_UNSPLIT_USERS } : null;
+	// Not before the changes of this script, which its report tells about.
+	const reporting = reports ? { at: clock.now(), isSplit: entries.length > MAX_UNSPLIT_USERS } : null;
 	return formatFetched(gateway, place, { changes: [...changes].join(''), isMore, reporting });
 }
 

@@ -24,7 +24,7 @@ import type { Base } from '../base.ts';
 import { refuseFields } from '../platform/errors.ts';
 import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import { first } from '#lib/server/db/queries.ts';
+import { first, isChanged } from '#lib/server/db/queries.ts';
 import type { GatewaysTable } from '../db/schema.ts';
 
 export {
@@ -373,22 +373,21 @@ export async function recordStatus(
 	const row = await findGatewayRow(db, 'id', gateway.id);
 	if (row?.updated_at !== gateway.updatedAt) return;
 	// An answer to our request counts only after the gateway has called by itself: its calls may still be refused.
-	const seen = called ?? (answered && row.seen_at !== null);
+	const seen =
+		(called ?? (answered && row.seen_at !== null)) && !isFresh(row.seen_at, row.unresponsive_since);
 	const update = {
-		...(seen && !isFresh(row.seen_at, row.unresponsive_since) && { seen_at: now, unresponsive_since: null }),
+		...(seen && { seen_at: now, unresponsive_since: null }),
 		...(clockOffsetMs === undefined ? {} : { clock_offset_ms: Math.round(clockOffsetMs) }),
 		...(trouble === undefined ? {} : { trouble: trouble?.slice(0, MAX_TROUBLE_LENGTH) ?? null }),
 		...(online === undefined ? {} : { online_count: online }),
 		...(unreadDevice !== undefined && formatNotation(row, unreadDevice, now))
 	};
-	if (!seen || (row.seen_at !== null && row.unresponsive_since === null))
-		return updateStatus(db, row, update);
+	if (!seen) return updateStatus(db, row, update);
 	await database.transact(async (trx) => {
 		await updateStatus(trx, row, update);
 		if (row.seen_at === null) await updateResponded(trx, row.router_id);
-		if (row.unresponsive_since === null) return;
-		await markRouterOnline(trx, row.router_id);
-		await endOutage(trx, row.router_id, now);
+		// A check may have taken the router off sale since the row was read.
+		if (await markRouterOnline(trx, row.router_id)) await endOutage(trx, row.router_id, now);
 	});
 }
 
@@ -533,13 +532,14 @@ const updateSettings = (
 		.where('updated_at', '=', updatedAt)
 		.execute();
 
-const markRouterOnline = (queries: Queries, routerId: number) =>
-	queries
-		.updateTable('routers')
-		.set({ unresponsive_since: null })
-		.where('id', '=', routerId)
-		.where('unresponsive_since', 'is not', null)
-		.execute();
+const markRouterOnline = (queries: Queries, routerId: number): Promise<boolean> =>
+	isChanged(
+		queries
+			.updateTable('routers')
+			.set({ unresponsive_since: null })
+			.where('id', '=', routerId)
+			.where('unresponsive_since', 'is not', null)
+	);
 
 /** Stores when a gateway of the router responded. A removed or rotated gateway does not count. */
 export const updateResponded = (queries: Queries, routerId: number) =>
