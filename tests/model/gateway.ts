@@ -170,7 +170,7 @@ export async function openModel(databaseUrl: string, folder: string) {
 			const base = { payment_method: 'mtn_momo', phone: '+256770000001', amount_minor: 500 };
 			const times = { created_at: at, updated_at: at };
 			const money = { ...base, ...times, currency: 'UGX' };
-			const extended = await openPass();
+			const extended = await findOpenPass();
 			const { id } = await db
 				.insertInto('sessions')
 				.values({
@@ -218,7 +218,7 @@ export async function openModel(databaseUrl: string, folder: string) {
 				.executeTakeFirst();
 			passId = session?.pass_id ?? null;
 		}
-		async function openPass() {
+		async function findOpenPass() {
 			if (passId === null) return null;
 			const pass = await db.selectFrom('passes').selectAll().where('id', '=', passId).executeTakeFirst();
 			return pass && isPassOpen(pass, at) ? pass : null;
@@ -233,7 +233,7 @@ export async function openModel(databaseUrl: string, folder: string) {
 		}
 		return {
 			pay,
-			openPass,
+			findOpenPass,
 			async end() {
 				if (last === null) return;
 				await endOrCancelSession(app, { accountId, role: 'app' } as never, last).catch(() => {});
@@ -300,7 +300,7 @@ export async function openModel(databaseUrl: string, folder: string) {
 			}
 			await round();
 			await round();
-			const pass = await buyer.openPass();
+			const pass = await buyer.findOpenPass();
 			const path = '/rest/ip/hotspot/user';
 			const authorization = `Basic ${Buffer.from('airtill:fake').toString('base64')}`;
 			const query = new URLSearchParams();

@@ -234,7 +234,7 @@ export const isPassOpen = (
 	pass.activating_until !== null ||
 	(pass.ends_at !== null && pass.ends_at > now && pass.password_sealed !== null);
 
-export async function passState(
+export async function findPassState(
 	queries: Reads,
 	{ passId, routerId }: { passId: number; routerId: number | null },
 	now: number
@@ -257,13 +257,13 @@ export const computeRunningTime = (pass: PassRow, now: number): RunningPass | nu
 		? { kind: 'runs', pass, untilMs: pass.ends_at }
 		: null;
 
-export async function openPass(
+export async function findOpenPass(
 	queries: Reads,
 	passId: number,
 	now: number,
 	routerId: number | null = null
 ): Promise<OpenPass | null> {
-	const state = await passState(queries, { passId, routerId }, now);
+	const state = await findPassState(queries, { passId, routerId }, now);
 	return state.kind === 'runs' || state.kind === 'waits' ? state : null;
 }
 
@@ -348,7 +348,7 @@ const selectOpen = (queries: Queries, now: number) =>
 const selectOpenAt = (queries: Queries, routerId: number, now: number) =>
 	selectOpen(queries, now).where('router_id', '=', routerId);
 
-export const openPassesAt = (
+export const findOpenPassesAt = (
 	queries: Queries,
 	{ routerId, afterId }: { routerId: number; afterId: number },
 	now: number,
@@ -461,7 +461,7 @@ export async function signInApiBuyer(
 	const { clock, secrets } = context;
 	const { db } = context.database;
 	const passId = passOfUser(user);
-	const open = passId === null ? null : await openPass(db, passId, clock.now(), routerId);
+	const open = passId === null ? null : await findOpenPass(db, passId, clock.now(), routerId);
 	const session = open && (await findNewestSession(db, open.pass.id));
 	if (!open || !session || !isRightPassword(context, open.pass, password)) return null;
 	const { id } = open.pass;
@@ -510,7 +510,7 @@ async function findPassOfBuyer(
 		.where('token_hash', '=', tokenHash)
 		.executeTakeFirst();
 	if (!purchase || purchase.session_id === null || !isApiBuyer(secrets, purchase)) return null;
-	return openPass(db, purchase.session_id, clock.now());
+	return findOpenPass(db, purchase.session_id, clock.now());
 }
 
 /** Every token depends on this label: never rename it. */

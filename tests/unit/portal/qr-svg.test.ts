@@ -1,44 +1,12 @@
 /** The Wi-Fi code as a phone reads it: our SVG is drawn pixel by pixel and decoded by another library. */
-import jsQR from 'jsqr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type SessionRow, describeSession } from '#lib/server/billing/sessions.ts';
 import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '#lib/domain/wifi.ts';
 import { qrSvg } from '#lib/server/portal/qr-svg.ts';
+import { drawQr, pixelsPerModule, readQr } from '../../support/pages/qr.ts';
 
-const pixelsPerModule = 4;
-
-/** Paints the SVG: a white square, then black strokes one module wide (`M`, `m` and `h` of its path). */
-function raster(svg: string): { data: Uint8ClampedArray; size: number } {
-	const modules = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
-	const size = modules * pixelsPerModule;
-	const data = new Uint8ClampedArray(size * size * 4).fill(255);
-	const path = /stroke="#000000" d="([^"]*)"/.exec(svg)?.[1] ?? '';
-	const steps = [...path.matchAll(/([Mmh])([\d.]+)(?: ([\d.]+))?/g)];
-	expect(steps.map(([text]) => text).join('')).toBe(path);
-	let [x, y] = [0, 0];
-	for (const [, command, first = '', second = ''] of steps) {
-		if (command === 'M') [x, y] = [Number(first), Number(second)];
-		else if (command === 'm') [x, y] = [x + Number(first), y + Number(second)];
-		else {
-			const [left, right] = [x, x + Number(first)].map((at) => at * pixelsPerModule);
-			const top = (y - 0.5) * pixelsPerModule;
-			for (let row = top; row < top + pixelsPerModule; row += 1) {
-				for (let column = left ?? 0; column < (right ?? 0); column += 1) {
-					const pixel = (row * size + column) * 4;
-					data.fill(0, pixel, pixel + 3);
-				}
-			}
-			x += Number(first);
-		}
-	}
-	return { data, size };
-}
-
-function decoded(text: string): string | undefined {
-	const { data, size } = raster(qrSvg(text));
-	return jsQR(data, size, size, { inversionAttempts: 'dontInvert' })?.data;
-}
+const decoded = (text: string): string | undefined => readQr(qrSvg(text));
 
 /** Reads the text as a phone does: fields of a Wi-Fi code after ZXing's rules. */
 function read(text: string): Record<string, string> {
@@ -99,7 +67,7 @@ describe('the code itself', () => {
 	});
 
 	it('has a quiet zone of four modules', () => {
-		const { data, size } = raster(qrSvg('WIFI:T:nopass;S:x;;'));
+		const { data, size } = drawQr(qrSvg('WIFI:T:nopass;S:x;;'));
 		const edge = 4 * pixelsPerModule;
 		for (let index = 0; index < size * size; index += 1) {
 			const [x, y] = [index % size, Math.floor(index / size)];

@@ -20,7 +20,7 @@ import {
 	forget,
 	scheduleComparison
 } from './admissions.ts';
-import { compareGateway, disallow, readBooks } from './compare.ts';
+import { compareGateway, disallow, readComparison } from './compare.ts';
 import { createPskCandidates } from './radius-login.ts';
 import { REPORT_LIFETIME_MS, countConnectedAt, lockPassesOfPurchase } from './device-slots.ts';
 import { giveTimeBack } from './outages.ts';
@@ -38,7 +38,7 @@ import {
 import type { Queries, Tx } from '../db/database.ts';
 import type { Moved } from '#lib/server/gateways/captive-sessions.ts';
 import { type JobHandlers, fenceHandlers } from '../jobs.ts';
-import { type PassRow, openPassesAt } from '../passes.ts';
+import { type PassRow, findOpenPassesAt } from '../passes.ts';
 import { loginUser } from '../../domain/wifi.ts';
 import { requireHeldLimits } from '../offers.ts';
 import { type GatewayChange, setGateway } from '../gateways/settings.ts';
@@ -159,7 +159,7 @@ async function refuseStranding(
 	after: RegisteredGateway
 ): Promise<void> {
 	if (before.routerId !== after.routerId) {
-		const [open] = await openPassesAt(trx, { routerId: before.routerId, afterId: 0 }, clock.now(), 1);
+		const [open] = await findOpenPassesAt(trx, { routerId: before.routerId, afterId: 0 }, clock.now(), 1);
 		if (open) {
 			const reason = `buyers have time left at router ${before.routerId}, and would lose access; move the gateway when it has ended`;
 			throw refuseFields({ field: 'router', reason });
@@ -264,7 +264,7 @@ async function isNeeded(
 	);
 	if (others.length > 0 && !responds(gateway)) return false;
 	if (await isPaying(queries, routerId)) return true;
-	if (others.length === 0) return (await openPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
+	if (others.length === 0) return (await findOpenPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
 	const open = await findUsedAdmissions(queries, id, now);
 	return open.length > 0 || (await countConnectedAt(queries, id, describeReports(now))) > 0;
 }
@@ -288,11 +288,11 @@ async function disconnectAll(context: AccessContext, gateway: RegisteredGateway)
 	});
 	const leaving = await findGatewayById(gateways, gateway.id);
 	if (!leaving) return out;
-	const books = await readBooks(context, leaving);
+	const comparison = await readComparison(context, leaving);
 	let left = 0;
-	for (const { row } of books.entries) {
+	for (const { row } of comparison.entries) {
 		const isIn = row.sent_until !== null;
-		if (isIn) await disallow(context, books, row);
+		if (isIn) await disallow(context, comparison, row);
 		const after = isIn ? await findAdmission(database.db, row.id) : row;
 		if (after?.sent_until == null) out.rows.add(row.id);
 		else if (after.problem !== null) left += 1;

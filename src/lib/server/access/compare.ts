@@ -36,7 +36,7 @@ import {
 	isPassOpen,
 	lockPass,
 	lockPasses,
-	openPass,
+	findOpenPass,
 	openPassword,
 	readSpeed
 } from '../passes.ts';
@@ -204,7 +204,7 @@ export async function compareReading(
 ): Promise<void> {
 	const { database, clock } = context;
 	const { db } = database;
-	const { entries } = await readBooks(context, gateway);
+	const { entries } = await readComparison(context, gateway);
 	for (const { row, open, endMs } of entries) {
 		const isOld = open !== null && isEqual(row, open, endMs) && (row.allowed_at ?? at) < at;
 		if (isOld && letsIn({ user: loginUser(row.pass_id), mac: row.mac }) === false) {
@@ -228,10 +228,10 @@ async function findTasks(context: AccessJob, gateway: RegisteredGateway): Promis
 	if (gateway.mode === 'radius') return findConnectionTasks(context, gateway);
 	// It fetches and reports by itself (hotspot-fetch.ts).
 	if (gateway.mode === 'fetch') return [];
-	const books = await readBooks(context, gateway);
-	return books.entries.map((entry) => ({
+	const comparison = await readComparison(context, gateway);
+	return comparison.entries.map((entry) => ({
 		...{ subject: entry.row.mac ?? loginUser(entry.row.pass_id), dueAt: entry.dueAt, isBuyer: entry.isBuyer },
-		compare: () => compareRow(context, books, entry)
+		compare: () => compareRow(context, comparison, entry)
 	}));
 }
 
@@ -258,7 +258,7 @@ export async function addUsers(
 }
 
 /** What the passes want at a gateway, and what was seen there. */
-interface Books {
+interface Comparison {
 	gateway: RegisteredGateway;
 	/** It is being removed: nothing is wanted there. */
 	isLeaving: boolean;
@@ -279,10 +279,10 @@ export interface Entry {
 	dueAt: number;
 }
 
-export async function readBooks(
+export async function readComparison(
 	{ database: { db }, clock }: Pick<AccessWriter, 'database' | 'clock'>,
 	gateway: RegisteredGateway
-): Promise<Books> {
+): Promise<Comparison> {
 	const controller = findController(gateway);
 	const sharing = await findSharingConsole(db, gateway);
 	const rows = await findOpenAdmissions(db, sharing);
@@ -339,7 +339,7 @@ function computeDue(
 	row: AdmissionRow,
 	open: OpenPass | null,
 	endMs: number,
-	{ controller, isLeaving, now }: Pick<Books, 'controller' | 'isLeaving'> & { now: number }
+	{ controller, isLeaving, now }: Pick<Comparison, 'controller' | 'isLeaving'> & { now: number }
 ): number {
 	const { check_at: checkAt, problem, sent_until: sentUntil, unanswered_at: unansweredAt } = row;
 	if (open === null) {
@@ -359,18 +359,18 @@ function computeDue(
 const computeLateAt = ({ unanswered_at: at }: AdmissionRow) => (at === null ? Infinity : at + LATE_MS);
 
 /** If another run has taken over, the gateway may have carried out a call of this one after the calls of that one. */
-const compareRow = (context: AccessJob, books: Books, { row, ...entry }: Entry): Promise<void> => {
+const compareRow = (context: AccessJob, comparison: Comparison, { row, ...entry }: Entry): Promise<void> => {
 	const isSure = context.clock.now() < computeLateAt(row);
 	if (entry.open && isSure && isEqual(row, entry.open, entry.endMs))
-		return readCounter(context, books, row, entry.open);
+		return readCounter(context, comparison, row, entry.open);
 	const work = entry.open
-		? allow(context, books, { row, ...entry }, entry.open)
-		: disallow(context, books, row);
+		? allow(context, comparison, { row, ...entry }, entry.open)
+		: disallow(context, comparison, row);
 	return repairIfLost(work, () =>
 		context.database.unfenced.transact(async (trx) => {
 			const lateAt = context.clock.now() - LATE_MS;
 			await changeAdmission(trx, row.id, { allowed_at: null, check_at: null, unanswered_at: lateAt });
-			for (const { id } of await findSameDevice(trx, row, books.sharing)) await forget(context, trx, { id });
+			for (const { id } of await findSameDevice(trx, row, comparison.sharing)) await forget(context, trx, { id });
 			await scheduleComparison(context, trx, row.gateway_id);
 		})
 	);
@@ -378,26 +378,26 @@ const compareRow = (context: AccessJob, books: Books, { row, ...entry }: Entry):
 
 async function readCounter(
 	context: AccessWriter,
-	books: Books,
+	comparison: Comparison,
 	row: AdmissionRow,
 	open: OpenPass
 ): Promise<void> {
-	const pass = await countUsage(context, books, row, open);
+	const pass = await countUsage(context, comparison, row, open);
 	// Its data is used up.
 	if (!pass) return;
-	const check_at = computeNextRead(context, books.gateway, pass);
+	const check_at = computeNextRead(context, comparison.gateway, pass);
 	await context.database.transact((trx) => changeAdmission(trx, row.id, { check_at }, row.unanswered_at));
 }
 
 /** Sends the end to a gateway that does not know it. */
-async function allow(context: AccessWriter, books: Books, entry: Entry, open: OpenPass): Promise<void> {
+async function allow(context: AccessWriter, comparison: Comparison, entry: Entry, open: OpenPass): Promise<void> {
 	const { database, clock, transport } = context;
-	const { gateway, controller } = books;
+	const { gateway, controller } = comparison;
 	const { row, endMs, isBuyer } = entry;
 	if (!controller) return;
 	// Counts first: a call delays the next read, and a buyer who reloads must not keep us from counting.
 	const mayRead = row.allowed_until !== null && gateway.unresponsiveSince === null;
-	const pass = mayRead ? await countUsage(context, books, row, open) : open;
+	const pass = mayRead ? await countUsage(context, comparison, row, open) : open;
 	if (!pass) return;
 	const change = (trx: Tx, to: Parameters<typeof changeAdmission>[2], call: number | null) =>
 		changeAdmission(trx, row.id, to, call);
@@ -431,9 +431,9 @@ async function allow(context: AccessWriter, books: Books, entry: Entry, open: Op
 		if (!held || !(await change(trx, to, call))) return;
 		await startIfAwaited(context, trx, row, held);
 		// The limits of the device's newest pass count, so they are sent last.
-		const others = row.mac === null ? [] : await findSameDevice(trx, row, books.sharing);
+		const others = row.mac === null ? [] : await findSameDevice(trx, row, comparison.sharing);
 		for (const { id, pass_id: passId } of others.filter((other) => other.id > row.id)) {
-			const other = await openPass(trx, passId, now);
+			const other = await findOpenPass(trx, passId, now);
 			if (other && !isSameLimit(other.pass, pass.pass)) await forget(context, trx, { id });
 		}
 	});
@@ -459,19 +459,19 @@ export async function startIfAwaited(
 }
 
 /** Disconnects a device or user that is not wanted, and closes its row. After a refused removal it is wanted again. */
-export async function disallow(context: AccessWriter, books: Books, row: AdmissionRow): Promise<void> {
+export async function disallow(context: AccessWriter, comparison: Comparison, row: AdmissionRow): Promise<void> {
 	const { database, clock } = context;
-	const { gateway, controller, isLeaving } = books;
-	const sharing = isLeaving ? books.sharing.filter((id) => id !== gateway.id) : books.sharing;
+	const { gateway, controller, isLeaving } = comparison;
+	const sharing = isLeaving ? comparison.sharing.filter((id) => id !== gateway.id) : comparison.sharing;
 	const call = nameCall(context, row);
 	const isSent = row.sent_until !== null;
 	const mayBeIn = controller !== null && (isSent || row.unanswered_at !== null);
 	const releasedAt = row.released_at ?? clock.now();
 	const isBegun = await database.transact(async (trx) => {
 		await lockPass(trx, row.pass_id);
-		// Time given since the books were read keeps it in.
+		// Time given since the comparison was read keeps it in.
 		const isWanted = row.released_at === null && !isLeaving;
-		if (isWanted && (await openPass(trx, row.pass_id, clock.now()))) return false;
+		if (isWanted && (await findOpenPass(trx, row.pass_id, clock.now()))) return false;
 		const to = { ...(!isLeaving && { released_at: releasedAt }), unanswered_at: call };
 		return changeAdmission(trx, row.id, to, row.unanswered_at);
 	});
@@ -480,7 +480,7 @@ export async function disallow(context: AccessWriter, books: Books, row: Admissi
 	const others =
 		mayBeIn && (row.mac !== null || !isSent) ? await findSameDevice(database.db, row, sharing) : [];
 	const stays = !mayBeIn || (await hasOpenPass(context, others));
-	const result = stays ? 'done' : await callDisconnect(context, books, row, controller);
+	const result = stays ? 'done' : await callDisconnect(context, comparison, row, controller);
 	const now = clock.now();
 	// A disconnect that is carried out late harms nobody, but an earlier call may let the device in late.
 	const unanswered_at = keepLate(row, call);
@@ -517,20 +517,20 @@ async function hasOpenPass(
 	{ database, clock }: AccessWriter,
 	rows: readonly AdmissionRow[]
 ): Promise<boolean> {
-	for (const { pass_id: passId } of rows) if (await openPass(database.db, passId, clock.now())) return true;
+	for (const { pass_id: passId } of rows) if (await findOpenPass(database.db, passId, clock.now())) return true;
 	return false;
 }
 
 async function callDisconnect(
 	context: AccessWriter,
-	books: Books,
+	comparison: Comparison,
 	row: AdmissionRow,
 	controller: DeviceController
 ): Promise<CommandResult | Unavailable> {
-	const { gateway } = books;
+	const { gateway } = comparison;
 	// A pass that goes on elsewhere has used this data. The gateway may forget it.
-	const open = await openPass(context.database.db, row.pass_id, context.clock.now());
-	if (open && gateway.unresponsiveSince === null) await countUsage(context, books, row, open);
+	const open = await findOpenPass(context.database.db, row.pass_id, context.clock.now());
+	if (open && gateway.unresponsiveSince === null) await countUsage(context, comparison, row, open);
 	const login = await buildLogin(context, row, null);
 	return callGateway(context, gateway, () => controller.disconnect(login, gateway, context.transport));
 }
@@ -594,7 +594,7 @@ export async function countData(
  */
 async function countUsage(
 	context: AccessWriter,
-	{ gateway, controller, sharing }: Books,
+	{ gateway, controller, sharing }: Comparison,
 	row: AdmissionRow,
 	open: OpenPass
 ): Promise<OpenPass | null> {
@@ -607,7 +607,7 @@ async function countUsage(
 	await recordStatus(gateways, gateway, { seen: true });
 	if (counter === null) return open;
 	await countReading(context, sharing, row, counter);
-	return openPass(database.db, row.pass_id, clock.now());
+	return findOpenPass(database.db, row.pass_id, clock.now());
 }
 
 /** Counts a reading of a device or user, once for all its rows. @param row as it was before the reading */

@@ -12,7 +12,7 @@ import {
 	formatRemovedUser,
 	formatUser
 } from '../gateways/mikrotik-fetch.ts';
-import { lockPass, openPass } from '../passes.ts';
+import { lockPass, findOpenPass } from '../passes.ts';
 import { type AdmissionRow, changeAdmission, findAdmission, forget, isAllowed } from './admissions.ts';
 import {
 	type Entry,
@@ -22,13 +22,13 @@ import {
 	countReading,
 	isEqual,
 	nameCall,
-	readBooks,
+	readComparison,
 	startIfAwaited
 } from './compare.ts';
 import type { AccessContext } from './provisioning.ts';
 
 /**
- * A MikroTik that fetches (gateways/mikrotik-fetch.ts): the same books as for gateways that Airtill calls, compared at
+ * A MikroTik that fetches (gateways/mikrotik-fetch.ts): compared as gateways that Airtill calls are, at
  * each fetch and report.
  *
  * Fetch: the script changes the users that differ, and each change has a name (`unanswered_at`), which the router keeps in the
@@ -55,7 +55,7 @@ export async function renderNextScript(
 ): Promise<string> {
 	const { clock, database } = context;
 	await addUsers(context, gateway);
-	const { entries } = await readBooks(context, gateway);
+	const { entries } = await readComparison(context, gateway);
 	const at = clock.now();
 	for (const { row, open } of entries) if (!open && row.sent_until === null) await close(context, row);
 	// A later one was stored before the clock was set back.
@@ -110,8 +110,8 @@ export async function applyReport(
 	report: HotspotReport
 ): Promise<void> {
 	const { users, active, at, part } = report;
-	const books = await readBooks(context, gateway);
-	for (const { row, open } of books.entries) {
+	const comparison = await readComparison(context, gateway);
+	for (const { row, open } of comparison.entries) {
 		const user = loginUser(row.pass_id);
 		if (!user.endsWith(part)) continue;
 		const kept = users.get(user);
@@ -124,7 +124,7 @@ export async function applyReport(
 		}
 		if (kept && open.pass.data_limit_mb !== null) {
 			// Those of a user may not include its connections (undocumented): neither counts twice.
-			await countReading(context, books.sharing, row, Math.max(kept.bytes, active.get(user) ?? 0));
+			await countReading(context, comparison.sharing, row, Math.max(kept.bytes, active.get(user) ?? 0));
 		}
 		if (row.unanswered_at === null) {
 			// Set back to an earlier state, for example by a power cut.
@@ -160,7 +160,7 @@ async function close(
 		await lockPass(trx, passId);
 		const now = clock.now();
 		const row = await findAdmission(trx, id);
-		if (!row || (row.released_at === null && (await openPass(trx, passId, now)))) return;
+		if (!row || (row.released_at === null && (await findOpenPass(trx, passId, now)))) return;
 		await changeAdmission(trx, id, {
 			...{ sent_until: null, unanswered_at: null, problem: null, check_at: null },
 			released_at: row.released_at ?? now,

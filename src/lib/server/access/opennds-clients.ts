@@ -2,7 +2,7 @@ import { type AccessContext } from './provisioning.ts';
 import { type RegisteredGateway } from '../gateways/gateways.ts';
 import { type Speed, type DeviceLogin } from '../gateways/gateway.ts';
 import { takeSlot, findSlot, changeSlot, findDevices } from './device-slots.ts';
-import { SLACK_MS, buildLogin, countData, isEqual, nameCall, readBooks, startIfAwaited } from './compare.ts';
+import { SLACK_MS, buildLogin, countData, isEqual, nameCall, readComparison, startIfAwaited } from './compare.ts';
 import {
 	type AdmissionRow,
 	changeAdmission,
@@ -15,7 +15,7 @@ import { MINUTE_MS } from '../../domain/time.ts';
 import { passOfUser } from '../../domain/wifi.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { sha256 } from '../platform/secrets.ts';
-import { openPass, passState, findPassOrThrow, lockPass, readSpeed } from '../passes.ts';
+import { findOpenPass, findPassState, findPassOrThrow, lockPass, readSpeed } from '../passes.ts';
 import { findLogin } from '../gateways/captive-sessions.ts';
 import { startTime } from '../billing/sessions.ts';
 
@@ -48,7 +48,7 @@ export async function admitClient(
 	return database.transact(async (trx: Tx) => {
 		const now = clock.now();
 		const pass = await lockPass(trx, passId);
-		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
+		const state = await findPassState(trx, { passId, routerId: gateway.routerId }, now);
 		if (!pass || state.kind !== 'runs') return null;
 		const order = { pass, gatewayId: gateway.id, mac: client.mac, maxDevices: state.pass.max_devices };
 		// openNDS sends no report before it disconnects the device, so the slot counts until the end.
@@ -90,7 +90,7 @@ export async function endClient(
 	await context.database.transact(async (trx) => {
 		const now = clock.now();
 		const pass = await lockPass(trx, passId);
-		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
+		const state = await findPassState(trx, { passId, routerId: gateway.routerId }, now);
 		if (!pass || state.kind === 'unknown') return;
 		const slot = await findSlot(trx, passId, mac);
 		const isHere = slot !== null && slot.gateway_id === gateway.id;
@@ -139,7 +139,7 @@ export async function fetchDevices(
 	limit: number
 ): Promise<FetchedDevice[]> {
 	const { database, clock } = context;
-	const { entries } = await readBooks(context, gateway);
+	const { entries } = await readComparison(context, gateway);
 	const wanted = entries.filter(({ open }) => open !== null);
 	const isDone = ({ row, open, endMs }: Entry) => open !== null && isEqual(row, open, endMs);
 	const waitsSince = ({ row }: Entry) =>
@@ -167,7 +167,7 @@ export async function fetchDevices(
 	return found;
 }
 
-type Entry = Awaited<ReturnType<typeof readBooks>>['entries'][number];
+type Entry = Awaited<ReturnType<typeof readComparison>>['entries'][number];
 
 /** Rows of devices that returned to the portal after they were let in, and after `since`. */
 async function findReturned(queries: Queries, gatewayId: number, since: number): Promise<Set<number>> {
@@ -198,7 +198,7 @@ async function confirmFetched(
 ): Promise<number[]> {
 	const { database, clock } = context;
 	const left: number[] = [];
-	const { entries } = await readBooks(context, gateway);
+	const { entries } = await readComparison(context, gateway);
 	const waiting = entries.filter(({ row, open, endMs }) => open && !isEqual(row, open, endMs));
 	const newestFirst = waiting.sort((a, b) => (b.row.unanswered_at ?? 0) - (a.row.unanswered_at ?? 0));
 	for (const { row } of newestFirst.slice(0, MAX_UNCONFIRMED)) {
@@ -247,7 +247,7 @@ async function confirmPass(
 	return database.transact(async (trx) => {
 		const now = clock.now();
 		const pass = await lockPass(trx, passId);
-		const open = await openPass(trx, passId, now);
+		const open = await findOpenPass(trx, passId, now);
 		if (!pass || !open) return false;
 		if (open.kind === 'waits' && !(await startTime(context, trx, pass))) return false;
 		const { ends_at: endsAt } = await findPassOrThrow(trx, passId);

@@ -22,7 +22,7 @@ import { passOfUser } from '#lib/domain/wifi.ts';
 import { nameDevice, normaliseMac, normaliseIp } from '#lib/domain/address.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { passState, findPassOrThrow, type HeldPass, lockPass, lockPasses } from '../passes.ts';
+import { findPassState, findPassOrThrow, type HeldPass, lockPass, lockPasses } from '../passes.ts';
 import { findRouterOrThrow } from '../routers/routers.ts';
 import { isPossibleGrowth } from '#lib/domain/offers.ts';
 import { z } from 'zod';
@@ -274,7 +274,7 @@ async function findReportedPass(
 	const { mac, user, status } = report;
 	const now = clock.now();
 	if (passId !== null) {
-		const pass = await passState(trx, { passId, routerId }, now);
+		const pass = await findPassState(trx, { passId, routerId }, now);
 		if (pass.kind === 'unknown') return UNNAMED;
 		return { pass_id: passId, enforced_until: enforcedUntil ?? (pass.kind === 'runs' ? pass.untilMs : null) };
 	}
@@ -286,7 +286,7 @@ async function findReportedPass(
 	// The pass is certain only if the device was offered a single password.
 	const [only, ...others] = pskCandidates.lastOffered({ mac, routerId }, now);
 	if (only === undefined || others.length > 0) return UNNAMED;
-	const pass = await passState(trx, { passId: only, routerId }, now);
+	const pass = await findPassState(trx, { passId: only, routerId }, now);
 	return pass.kind === 'runs' ? { pass_id: only, enforced_until: pass.untilMs } : UNNAMED;
 }
 
@@ -312,7 +312,7 @@ async function keepSlot(
 	const { clock, jobs } = context;
 	const now = clock.now();
 	if (mac === null && isOpened) await releaseUnnamed(trx, passId, now);
-	const pass = await passState(trx, { passId, routerId: null }, now);
+	const pass = await findPassState(trx, { passId, routerId: null }, now);
 	let isIn = pass.kind === 'runs';
 	if (pass.kind === 'runs' && mac !== null) {
 		const slot = { pass: held, gatewayId: gateway.id, mac, maxDevices: pass.pass.max_devices };

@@ -15,7 +15,7 @@ import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from
 import { dataLeft } from '#lib/domain/offers.ts';
 import { normaliseMac } from '#lib/domain/address.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
-import { type RunningPass, findPasses, computeRunningTime, passState } from '../passes.ts';
+import { type RunningPass, findPasses, computeRunningTime, findPassState } from '../passes.ts';
 import { findById } from '../db/queries.ts';
 import { repairIfLost } from '../jobs.ts';
 import { createSocket } from 'node:dgram';
@@ -110,7 +110,7 @@ async function prolongConnection(
 			return;
 		}
 		const now = clock.now();
-		const state = await passState(trx, { passId: pass.pass.id, routerId: null }, now);
+		const state = await findPassState(trx, { passId: pass.pass.id, routerId: null }, now);
 		// More time was added meanwhile: the next comparison tries the new end.
 		if (state.kind === 'runs' && state.untilMs !== untilMs) return;
 		await changeConnection(trx, row.id, {

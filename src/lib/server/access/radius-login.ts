@@ -16,7 +16,7 @@ import { nameDevice, normaliseMac } from '#lib/domain/address.ts';
 import {
 	type PassRow,
 	type RunningPass,
-	passState,
+	findPassState,
 	openPassword,
 	readSpeed,
 	findReasonOfEnd,
@@ -166,7 +166,7 @@ async function findPassForLogin(
 ): Promise<RunningPass | LoginAnswer> {
 	const passId = passOfUser(user);
 	if (passId === null) return UNKNOWN;
-	const pass = await passState(db, { passId, routerId }, clock.now());
+	const pass = await findPassState(db, { passId, routerId }, clock.now());
 	if (pass.kind === 'runs') return pass;
 	if (pass.kind === 'unknown') return UNKNOWN;
 	if (pass.kind === 'waits') return refuse('waits');
@@ -228,7 +228,7 @@ async function choosePsks(
 	let isKnown = false;
 	let isPart = false;
 	for (const passId of candidates) {
-		const pass = await passState(db, { passId, routerId }, now);
+		const pass = await findPassState(db, { passId, routerId }, now);
 		if (pass.kind !== 'runs' || pass.pass.access_kind === 'shared_password') continue;
 		isKnown = true;
 		const { max_devices: maxDevices } = pass.pass;

@@ -441,7 +441,7 @@ async function leave(
 	from: SessionStatus,
 	to: { status: 'cancelled' | 'ended'; status_reason: string }
 ): Promise<HeldSession[]> {
-	const ended = { ...to, ...computeEnd(context) };
+	const ended = { ...to, ...stampEnd(context) };
 	const left: (HeldSession | undefined)[] = [];
 	for (const row of rows) left.push(await transition(context, trx, row, from, ended));
 	return left.filter((row) => row !== undefined);
@@ -460,7 +460,7 @@ export async function endAtDataLimit(context: SessionServices, trx: Tx, pass: He
 	await endPassEarlier(context, trx, pass);
 }
 
-function computeEnd({ clock }: SessionServices) {
+function stampEnd({ clock }: SessionServices) {
 	const now = clock.now();
 	return { ended_at: now, updated_at: now };
 }
@@ -471,7 +471,7 @@ function cancelUnpaid(
 	row: HeldSession,
 	reason: 'client_cancelled' | 'provisioning_failed'
 ) {
-	const to = { status: 'cancelled', status_reason: reason, ...computeEnd(context) } as const;
+	const to = { status: 'cancelled', status_reason: reason, ...stampEnd(context) } as const;
 	return transition(context, trx, row, 'pending_payment', to);
 }
 
@@ -505,7 +505,7 @@ export async function cancelUnconfirmed(
 	// The one before it may have ended it.
 	const { status } = await findSessionOrThrow(trx, row.id);
 	if ((status !== 'active' && status !== 'expired') || pass === null) return false;
-	const to = { ...FAILED, starts_at: null, expires_at: null, ...computeEnd(context) };
+	const to = { ...FAILED, starts_at: null, expires_at: null, ...stampEnd(context) };
 	const taken = await transition(context, trx, row, status, to);
 	if (status === 'active') await shortenPass(context, trx, pass);
 	if (taken) await takeDataBack(context, trx, pass, taken.data_limit_mb);
@@ -565,7 +565,7 @@ export function describeSession(
 		phone: row.phone,
 		amount: toMajor(row.amount_minor, row.currency),
 		currency: row.currency,
-		offer: describeOffer(row),
+		offer: describeBoughtOffer(row),
 		payment_id: row.payment_id,
 		ssid: row.ssid,
 		password: revealed?.password ?? null,
@@ -584,7 +584,7 @@ export function describeSession(
 	};
 }
 
-function describeOffer(row: SessionRow): SessionBody['offer'] {
+function describeBoughtOffer(row: SessionRow): SessionBody['offer'] {
 	if (row.offer_id === null || row.offer_name === null) return null;
 	return { id: row.offer_id, name: row.offer_name, ...limitsOf(row), max_devices: row.max_devices };
 }

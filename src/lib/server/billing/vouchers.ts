@@ -132,7 +132,7 @@ async function insertBatch(context: BillingContext, trx: Tx, actor: VoucherActor
 	const { size, seller, commissionBasisPoints: commission_basis_points, form } = order;
 	const router = await findChangeableRouter(trx, { accountId, role: 'owner' }, order.routerId);
 	const batch = await insertRow(trx, 'voucher_batches', {
-		...{ owner_account_id: accountId, router_id: router.id, ...findTerms(context, router, order.offerId) },
+		...{ owner_account_id: accountId, router_id: router.id, ...findOfferTerms(context, router, order.offerId) },
 		...{ size, seller, commission_basis_points, account_id: personId, form, created_at: context.clock.now() }
 	});
 	const after = { batch: batch.id, size, seller, commission_basis_points };
@@ -140,7 +140,7 @@ async function insertBatch(context: BillingContext, trx: Tx, actor: VoucherActor
 	return batch;
 }
 
-function findTerms({ routers }: BillingContext, router: RouterRow, offerId: number) {
+function findOfferTerms({ routers }: BillingContext, router: RouterRow, offerId: number) {
 	const offer = listRouterOffers(routers, router).find((one) => one.offer.id === offerId)?.offer;
 	if (!offer) throw new Refused('offer_not_available', 'The router has no active offer with this id.');
 	return {
@@ -256,7 +256,7 @@ async function findOrMakeCounter(
 ): Promise<VoucherBatchRow> {
 	const { accountId } = actor;
 	const router = await findChangeableRouter(trx, { accountId, role: 'owner' }, routerId);
-	const terms = findTerms(context, router, offerId);
+	const terms = findOfferTerms(context, router, offerId);
 	const ofOffer = selectBatches(trx, accountId).where(({ and }) =>
 		and({ router_id: routerId, size: 0, offer_id: offerId })
 	);

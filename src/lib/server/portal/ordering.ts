@@ -12,7 +12,7 @@ import type { Insertable } from 'kysely';
 import { Refused, Unavailable } from '../platform/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import {
-	MAX_CODES,
+	CODE_ATTEMPTS,
 	deleteUnpaidRow,
 	deriveSuccessorToken,
 	deriveToken,
@@ -221,7 +221,7 @@ function insertOrder(
 	const token_hash = sha256(token);
 	const order = { routerId: values.router_id, phone: values.phone, orderer, ...proofs };
 	// The code may belong to another purchase, or to this one if the same form arrived twice at once.
-	return retryUniqueViolation(database, MAX_CODES, (attempt) =>
+	return retryUniqueViolation(database, CODE_ATTEMPTS, (attempt) =>
 		writeOrder(purchases, api, order, async (trx, columns, isFirst) => {
 			const known = await findRow(trx, token_hash);
 			if (known || !(await isFirst())) return known;

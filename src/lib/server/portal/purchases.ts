@@ -288,7 +288,7 @@ export const isPurchase = async ({ database }: Purchases, token: string): Promis
 const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
 /** Codes to try: two of a million purchases may derive the same one. */
-export const MAX_CODES = 8;
+export const CODE_ATTEMPTS = 8;
 
 /** Of one accepted secret. */
 interface CodeKeys {
@@ -325,12 +325,12 @@ const sealLabel = (hash: string) => `purchase:${hash}`;
 async function readOrMakeCode(purchases: Purchases, token: string, row: PurchaseRow): Promise<string> {
 	const { database, codeKeys } = purchases;
 	for (const { derive, hash } of codeKeys) {
-		for (let attempt = 0; attempt < MAX_CODES; attempt += 1) {
+		for (let attempt = 0; attempt < CODE_ATTEMPTS; attempt += 1) {
 			const code = derive(token, attempt);
 			if (hash(code) === row.code_hash) return codeText(code);
 		}
 	}
-	return retryUniqueViolation(database, MAX_CODES, async (attempt) => {
+	return retryUniqueViolation(database, CODE_ATTEMPTS, async (attempt) => {
 		const { code, columns } = makeCode(purchases, token, attempt);
 		await updateRow(database.db, row.id, columns);
 		return codeText(code);

@@ -17,7 +17,7 @@ import { Refused, attempt } from '../platform/errors.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 import { formatLimited, orUnavailable } from './pages.ts';
 import {
-	MAX_CODES,
+	CODE_ATTEMPTS,
 	findRowById,
 	findRowOfSession,
 	makeCode,
@@ -170,7 +170,7 @@ function findOrStore(
 	mark: string | null
 ): Promise<{ row: PurchaseRow; isNew: boolean }> {
 	const { clock, database } = purchases;
-	return retryUniqueViolation(database, MAX_CODES, (attempt) =>
+	return retryUniqueViolation(database, CODE_ATTEMPTS, (attempt) =>
 		database.transact(async (trx) => {
 			// Of two devices that redeem one voucher at the same moment, one stores its purchase.
 			await lockName(trx, `voucher session ${session.id}`);

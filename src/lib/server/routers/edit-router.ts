@@ -206,7 +206,7 @@ export function pauseRouter(
  * Decides whether passes get back the time of outages that begin from now on. What buyers read during an outage stays true.
  * @throws Refused `router_not_found`
  */
-export function setOutageTime(
+export function setGivesTimeBack(
 	context: Routers,
 	id: number,
 	{ isGiven, ...author }: Author & { isGiven: boolean }

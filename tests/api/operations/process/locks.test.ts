@@ -8,7 +8,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { findAdmissions, insertAdmission } from '#lib/server/access/admissions.ts';
-import { disallow, readBooks } from '#lib/server/access/compare.ts';
+import { disallow, readComparison } from '#lib/server/access/compare.ts';
 import { takeSlot } from '#lib/server/access/device-slots.ts';
 import { refundUnactivated, awaitRouter } from '#lib/server/access/provisioning.ts';
 import { recordAccounting, reportShape } from '#lib/server/access/radius-accounting.ts';
@@ -502,7 +502,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		await race<unknown>(
 			'lock table extra_time in share mode',
 			() => giveExtraTime(app, accountId, sessionId, person),
-			async () => disallow(app.access, await readBooks(app.access, gateway), row)
+			async () => disallow(app.access, await readComparison(app.access, gateway), row)
 		);
 		const [after] = await findAdmissions(app.database.db, sessionId);
 		// On SQLite the disconnect may come first; then the next comparison lets the buyer in again.

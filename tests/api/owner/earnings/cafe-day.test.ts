@@ -1,6 +1,6 @@
 /**
- * The day of a café: cash for vouchers and mobile money, the till counted, and the signed statement of the month, which
- * somebody checks without an installation, as one does who was sent the file.
+ * The day of a café: cash for vouchers and mobile money, the till counted, the platform's part paid out, and the signed
+ * statement of the month, which somebody checks without an installation, as one does who was sent the file.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,6 +16,9 @@ import {
 } from '../../../support/gateways/consoles.ts';
 import { browse, fieldValue, type Page } from '../../../support/pages/browsing.ts';
 import { newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
+import { administratorOf } from '../../../support/pages/administrator.ts';
+import { payOut, payoutsOf, setDestination } from '../../../support/pages/payouts.ts';
+import { readQr } from '../../../support/pages/qr.ts';
 import { cli } from '../../../support/server/cli.ts';
 import { eventually, useFixture } from '../../../support/server/fixture.ts';
 import { amountAfter, earningsOf, rowsOf, sum } from './rows.ts';
@@ -30,6 +33,7 @@ describe('the day of a café', () => {
 	let file: Buffer;
 	let transaction: string;
 	let closed: Page;
+	let printedPage: Page;
 
 	const post = async (who: Owner, action: string, fields: Record<string, string>) => {
 		const form = fieldValue(await who.get('/owner/vouchers'), 'form');
@@ -80,7 +84,18 @@ describe('the day of a café', () => {
 		transaction = String(row?.['provider_reference']);
 		closed = await post(manager, 'close', { counted: '1,500', note: '' });
 
+		// The platform pays what it has taken, by the operator's portal.
+		await setDestination(sql, owner.accountId, '+256772000111');
+		await payOut(server, { by: 'file' });
+		const [payout] = await payoutsOf(sql, owner.accountId);
+		const admin = await administratorOf(server);
+		const paid = { id: String(payout?.['id']), outcome: 'paid', transaction: 'OUT-77', note: 'portal' };
+		await admin.post('/admin/payouts?/record', paid);
+
 		const page = await owner.get('/owner/money/statement');
+		printedPage = await owner.get(
+			/href="([^"]*&amp;lines)"/.exec(page.html)?.[1]?.replace('&amp;', '&') ?? ''
+		);
 		const address = /href="([^"]*signed)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
 		file = Buffer.from(await (await owner.raw(address)).arrayBuffer());
 		folder = await mkdtemp(path.join(tmpdir(), 'airtill-statement-'));
@@ -98,10 +113,14 @@ describe('the day of a café', () => {
 			// One voucher is not redeemed, 500 were missing, and the shop gets a tenth of what was sold of its batch.
 			...{ owed: 450, cash: 1500, commission: 100 }
 		});
+		expect((await owner.get('/owner/money/payouts')).text.replaceAll('\u00a0', ' ')).toContain(
+			'Not paid out yet UGX 0'
+		);
 		const { text } = await owner.get('/owner/money');
 		const shown = ['Your earnings', 'Mobile money', 'Cash in your till', 'Commission due to sellers'];
 		expect(shown.map((label) => amountAfter(text, label))).toEqual([1450, 450, 1500, 100]);
-		const rows = rowsOf(await (await owner.raw('/owner/money/export?period=monthly')).text());
+		const lines = rowsOf(await (await owner.raw('/owner/money/export?period=monthly')).text());
+		const rows = lines.filter((row) => row['Kind'] === 'payment');
 		expect([sum(rows, 'Amount'), sum(rows, 'Fee'), sum(rows, 'Net')]).toEqual([1500, 50, 1450]);
 		expect(rows.map((row) => row['Held by']).sort()).toEqual(['owner', 'platform']);
 		const { env, databaseUrl } = fixture().server;
@@ -119,11 +138,26 @@ describe('the day of a café', () => {
 
 	it('has a signed statement with its owner, its period and the operator’s transaction ids', async () => {
 		const lines = file.toString('utf8').split('\r\n');
-		expect(lines).toHaveLength(6);
+		expect(lines).toHaveLength(7);
 		expect(transaction.length).toBeGreaterThan(5);
 		expect(lines.slice(1, 3).join()).toContain(transaction);
-		expect(lines[3]).toContain(`"Statement","${owner.email}",`);
+		expect(lines[3]).toMatch(/payout \d+.*-450.*OUT-77/);
+		expect(lines[4]).toContain(`"Statement","${owner.email}",`);
 		expect(await verify(file)).toMatchObject({ code: 0, text: expect.stringContaining('as it was signed') });
+	});
+
+	it('has a statement on paper with the same ids, whose code proves its sums', async () => {
+		const { text, html } = printedPage;
+		for (const id of [transaction, 'OUT-77']) expect(text).toContain(id);
+		const code = readQr(html) ?? '';
+		const sums = ['gross 1500', 'fees 50', 'net 1450', 'owed 450', 'cash 1500', 'paid out 450'];
+		for (const cell of [owner.email, 'payments 2', ...sums]) expect(code).toContain(`"${cell}"`);
+		// As a phone or an editor saves it.
+		for (const end of ['', '\n', '\r\n']) {
+			expect((await verify(Buffer.from(code + end))).text).toContain('as it was signed');
+		}
+		const better = Buffer.from(code.replace('net 1450', 'net 9450'));
+		expect(await verify(better)).toMatchObject({ code: 1, text: expect.stringContaining('was changed') });
 	});
 
 	it('has a statement of which a changed byte, a missing line and an added one are found', async () => {

@@ -27,7 +27,8 @@ import {
 	sumRouters
 } from '#lib/server/billing/earnings.ts';
 import { listPaid } from '#lib/server/billing/payouts.ts';
-import { createSigner } from '#lib/server/billing/signed-statement.ts';
+import { createSigner, signLine } from '#lib/server/billing/signed-statement.ts';
+import { qrSvg } from '#lib/server/portal/qr-svg.ts';
 import { methodTitle } from '#lib/format/words.ts';
 import { CSV_BATCH, type CsvCell, csvResponse } from '../csv.ts';
 import { idOf, readPage } from '../page-links.ts';
@@ -46,7 +47,17 @@ export async function statementPage({ url, locals: { app } }: RequestEvent, { ac
 	const { currency, start, end, total, data } = await sumRouters(app, actor, { period: 'monthly', day });
 	const zone = config.reportTimezone;
 	const payouts = await listPaid(app, actor.accountId, spanOfDates(start, end, zone));
+	const hasSales = url.searchParams.has('lines');
+	const asked = { period: 'monthly', day, filter: {} } as const;
+	const sales = hasSales ? await listLines(app, actor, asked, { after: null, limit: MOST_PRINTED }) : null;
+	const subject = describeSubject(app, owner, [start, end]);
 	return {
+		sales: sales && {
+			rows: sales.data.map(statementLine(currency, zone)),
+			note: sales.next === null ? null : m.owner_statement_most({ count: numberText(MOST_PRINTED) })
+		},
+		withSales: hasSales ? null : `${statementHref(start)}&lines`,
+		code: qrSvg(signLine(app.secrets, [...subject, ...formatSums(total, payouts, currency)])),
 		payouts: payouts.map((payout) => ({
 			...describePayout(payout, zone),
 			when: moment(payout.at, zone),
@@ -69,6 +80,46 @@ export async function statementPage({ url, locals: { app } }: RequestEvent, { ac
 			return { name, figures, net: money(net, currency) };
 		})
 	};
+}
+
+type SalesLine = Awaited<ReturnType<typeof listLines>>['data'][number];
+
+/** Of a month with more, the file has all. */
+const MOST_PRINTED = 1_000;
+
+const statementLine = (currency: string, zone: string) => (line: SalesLine) => ({
+	title: (line.kind === 'refund' ? m.owner_refund_of : m.owner_payment)({ number: `${line.paymentId}` }),
+	about: [moment(line.at, zone), methodTitle(line.method), line.transaction].filter((part) => part !== null),
+	figures: [money(line.amount, currency), line.fee === 0 ? '' : money(-line.fee, currency)],
+	net: money(line.net, currency)
+});
+
+const describeSubject = (app: App, owner: { email: string }, span: readonly string[]) => [
+	...['Statement', owner.email, ...span, new Date(app.clock.now()).toISOString()]
+];
+
+/** Not translated, as the columns of the file. */
+function formatSums(
+	sums: Sums,
+	payouts: readonly { amount_minor: number; isReturn: boolean }[],
+	currency: string
+): string[] {
+	const { sessions, gross, refunds, fees, net, owed, cash, commission } = sums;
+	const paidOut = payouts.reduce((sum, one) => sum + (one.isReturn ? -1 : 1) * one.amount_minor, 0);
+	const figures = {
+		gross,
+		refunds,
+		fees,
+		net,
+		owed,
+		cash,
+		commission,
+		'paid out': toMajor(paidOut, currency)
+	};
+	return [
+		...[currency, `payments ${sessions}`],
+		...Object.entries(figures).map(([name, amount]) => `${name} ${amount}`)
+	];
 }
 
 type Sums = EarningsBody['total'];
@@ -325,7 +376,7 @@ export function paymentsFile(event: RequestEvent, { actor, owner }: OwnerVisitor
 	const asked = { ...askedOf(event), ...(isSigned && { filter: {} }) };
 	const [bucket] = buckets(asked.period, { from: asked.day, to: asked.day }, findToday(app), zone) ?? [];
 	const span = [bucket?.start ?? asked.day, bucket?.end ?? asked.day];
-	const subject = ['Statement', owner.email, ...span, new Date(app.clock.now()).toISOString()];
+	const subject = describeSubject(app, owner, span);
 	return csvResponse(
 		`airtill-${asked.period}-${asked.day}.csv`,
 		columnsOf(zone),

@@ -25,7 +25,7 @@ import {
 	createOwnedRouter,
 	markRouter,
 	pauseRouter,
-	setOutageTime
+	setGivesTimeBack
 } from '#lib/server/routers/edit-router.ts';
 import { newRouterOffers, setNewRouterOffers } from './offer-form.ts';
 import { moment, money, pastMoment } from '#lib/format/text.ts';
@@ -508,7 +508,7 @@ export async function changeSales(event: RequestEvent, { id }: OwnedRouter, owne
 			break;
 		case 'give-time':
 		case 'keep-time':
-			await setOutageTime(routers, id, { isGiven: wanted === 'give-time', ...author });
+			await setGivesTimeBack(routers, id, { isGiven: wanted === 'give-time', ...author });
 			break;
 		case 'disable':
 		case 'enable': {
