@@ -45,7 +45,7 @@ export const verifyStatementFile = defineCommand({
 	name: 'statement verify',
 	args: ['FILE.csv'],
 	summary: 'Check that nobody has changed the signed statement of an owner.',
-	help: 'FILE.csv is the signed file of a month from the owner pages, as it was downloaded: a spreadsheet that saves it again changes it. The key is at /.well-known/airtill-statement-key of the installation that made it. Needs no installation: no database and no settings are read. The exit code is 1 unless the statement is as it was signed.',
+	help: 'FILE.csv is the signed file of a month from the owner pages, as it was downloaded: a spreadsheet that saves it again changes it. It can also be the text of the code on a printed statement. The key is at /.well-known/airtill-statement-key of the installation that made it. Needs no installation: no database and no settings are read. The exit code is 1 unless the statement is as it was signed.',
 	options: { key: { value: 'FILE.pem', help: 'the public key', isNeeded: true } },
 	async run({ args: [file], values: { key }, folder }) {
 		const keys = (await readInput(folder, key)).toString('utf8');
