@@ -264,7 +264,8 @@ async function isNeeded(
 	);
 	if (others.length > 0 && !responds(gateway)) return false;
 	if (await isPaying(queries, routerId)) return true;
-	if (others.length === 0) return (await findOpenPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
+	if (others.length === 0)
+		return (await findOpenPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
 	const open = await findUsedAdmissions(queries, id, now);
 	return open.length > 0 || (await countConnectedAt(queries, id, describeReports(now))) > 0;
 }

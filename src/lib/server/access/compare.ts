@@ -370,7 +370,8 @@ const compareRow = (context: AccessJob, comparison: Comparison, { row, ...entry 
 		context.database.unfenced.transact(async (trx) => {
 			const lateAt = context.clock.now() - LATE_MS;
 			await changeAdmission(trx, row.id, { allowed_at: null, check_at: null, unanswered_at: lateAt });
-			for (const { id } of await findSameDevice(trx, row, comparison.sharing)) await forget(context, trx, { id });
+			for (const { id } of await findSameDevice(trx, row, comparison.sharing))
+				await forget(context, trx, { id });
 			await scheduleComparison(context, trx, row.gateway_id);
 		})
 	);
@@ -390,7 +391,12 @@ async function readCounter(
 }
 
 /** Sends the end to a gateway that does not know it. */
-async function allow(context: AccessWriter, comparison: Comparison, entry: Entry, open: OpenPass): Promise<void> {
+async function allow(
+	context: AccessWriter,
+	comparison: Comparison,
+	entry: Entry,
+	open: OpenPass
+): Promise<void> {
 	const { database, clock, transport } = context;
 	const { gateway, controller } = comparison;
 	const { row, endMs, isBuyer } = entry;
@@ -459,7 +465,11 @@ export async function startIfAwaited(
 }
 
 /** Disconnects a device or user that is not wanted, and closes its row. After a refused removal it is wanted again. */
-export async function disallow(context: AccessWriter, comparison: Comparison, row: AdmissionRow): Promise<void> {
+export async function disallow(
+	context: AccessWriter,
+	comparison: Comparison,
+	row: AdmissionRow
+): Promise<void> {
 	const { database, clock } = context;
 	const { gateway, controller, isLeaving } = comparison;
 	const sharing = isLeaving ? comparison.sharing.filter((id) => id !== gateway.id) : comparison.sharing;
@@ -517,7 +527,8 @@ async function hasOpenPass(
 	{ database, clock }: AccessWriter,
 	rows: readonly AdmissionRow[]
 ): Promise<boolean> {
-	for (const { pass_id: passId } of rows) if (await findOpenPass(database.db, passId, clock.now())) return true;
+	for (const { pass_id: passId } of rows)
+		if (await findOpenPass(database.db, passId, clock.now())) return true;
 	return false;
 }
 

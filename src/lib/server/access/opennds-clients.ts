@@ -2,7 +2,15 @@ import { type AccessContext } from './provisioning.ts';
 import { type RegisteredGateway } from '../gateways/gateways.ts';
 import { type Speed, type DeviceLogin } from '../gateways/gateway.ts';
 import { takeSlot, findSlot, changeSlot, findDevices } from './device-slots.ts';
-import { SLACK_MS, buildLogin, countData, isEqual, nameCall, readComparison, startIfAwaited } from './compare.ts';
+import {
+	SLACK_MS,
+	buildLogin,
+	countData,
+	isEqual,
+	nameCall,
+	readComparison,
+	startIfAwaited
+} from './compare.ts';
 import {
 	type AdmissionRow,
 	changeAdmission,

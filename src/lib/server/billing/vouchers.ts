@@ -132,7 +132,11 @@ async function insertBatch(context: BillingContext, trx: Tx, actor: VoucherActor
 	const { size, seller, commissionBasisPoints: commission_basis_points, form } = order;
 	const router = await findChangeableRouter(trx, { accountId, role: 'owner' }, order.routerId);
 	const batch = await insertRow(trx, 'voucher_batches', {
-		...{ owner_account_id: accountId, router_id: router.id, ...findOfferTerms(context, router, order.offerId) },
+		...{
+			owner_account_id: accountId,
+			router_id: router.id,
+			...findOfferTerms(context, router, order.offerId)
+		},
 		...{ size, seller, commission_basis_points, account_id: personId, form, created_at: context.clock.now() }
 	});
 	const after = { batch: batch.id, size, seller, commission_basis_points };
