@@ -1,5 +1,5 @@
 import { checkBooks, postMissing } from '#lib/server/billing/books.ts';
-import { type Verified, verifyStatement } from '#lib/server/billing/signed-statement.ts';
+import { type Verified, readSubject, verifyStatement } from '#lib/server/billing/signed-statement.ts';
 import { checkStatement } from '#lib/server/billing/statement.ts';
 import { refuse } from '#lib/server/platform/errors.ts';
 import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox.ts';
@@ -45,13 +45,15 @@ export const verifyStatementFile = defineCommand({
 	name: 'statement verify',
 	args: ['FILE.csv'],
 	summary: 'Check that nobody has changed the signed statement of an owner.',
-	help: 'FILE.csv is the signed file of a month from the owner pages, as it was downloaded: a spreadsheet that saves it again changes it. It can also be the text of the code on a printed statement. The key is at /.well-known/airtill-statement-key of the installation that made it. Needs no installation: no database and no settings are read. The exit code is 1 unless the statement is as it was signed.',
+	help: 'FILE.csv is the signed file of a month from the owner pages, as it was downloaded: a spreadsheet that saves it again changes it. It can also be the text of the code on a printed statement: compare the printed line with the page, of which the code signs only the email address, the days and the sums. The key is at /.well-known/airtill-statement-key of the installation that made it. Needs no installation: no database and no settings are read. The exit code is 1 unless the statement is as it was signed.',
 	options: { key: { value: 'FILE.pem', help: 'the public key', isNeeded: true } },
 	async run({ args: [file], values: { key }, folder }) {
 		const keys = (await readInput(folder, key)).toString('utf8');
 		if (!keys.includes('BEGIN PUBLIC KEY')) throw refuse(`${key} holds no public key (PEM).`);
-		const result = verifyStatement(await readInput(folder, file), keys);
+		const bytes = await readInput(folder, file);
+		const result = verifyStatement(bytes, keys);
 		await print(VERIFIED[result]);
+		if (result === 'valid') await print(readSubject(bytes));
 		return result === 'valid' ? 0 : 1;
 	}
 });

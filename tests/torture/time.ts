@@ -20,9 +20,9 @@ const STEPS = [
 const LAST_STEP_MS = 70 * MINUTE;
 const MAX_LAST_STEPS = 30;
 
-/** Without a change of any job: leases of the dead. */
-const STILL_MS = 8_000;
-const QUIET_LIMIT_MS = 90_000;
+/** Without a change of any job: longer than the leases of the dead. */
+const STILL_MS = 10_000;
+const QUIET_LIMIT_MS = 60_000;
 const LOOK_MS = 25;
 
 /** One process, or several with the same time. */
@@ -48,8 +48,8 @@ export async function untilQuiet(server: Pick<ServerClock, 'env'>, sql: Sql): Pr
 	for (let changedAt = performance.now(); performance.now() < deadline; await sleep(LOOK_MS)) {
 		const now = serverNow(server);
 		const [jobs] = await sql.all(
-			`select count(*) as busy, sum(run_at) as due, sum(attempts) as attempts, max(lease_until) as lease
-				from jobs where run_at <= ? or lease_until > ?`,
+			`select count(*) as busy, cast(sum(run_at) as text) as due, sum(attempts) as attempts from jobs
+				 where run_at <= ? or lease_until > ?`,
 			now,
 			now
 		);

@@ -17,10 +17,10 @@ const STEP_MS = 30 * 60_000;
 /** @returns what is wrong about the deliveries to a receiver that is registered for all events */
 export async function judgeWebhooks(receiver: Receiver, clocks: Clocks, sql: Sql): Promise<string[]> {
 	const waiting = () => sql.count("select count(*) from webhook_deliveries where status = 'pending'");
-	for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-		await untilQuiet(clocks.server, sql);
-		if ((await waiting()) === 0) break;
+	await untilQuiet(clocks.server, sql);
+	for (let steps = 0; steps < MAX_STEPS && (await waiting()) > 0; steps += 1) {
 		await advance(clocks, STEP_MS);
+		await untilQuiet(clocks.server, sql);
 	}
 	const sent = new Map<string, string>();
 	const wrong: string[] = [];

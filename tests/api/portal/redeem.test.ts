@@ -1,5 +1,6 @@
 /** Vouchers on the pages of buyers, as a browser without script uses them. */
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { connectUniFi, newMac, unifiEntry, UNIFI_ROUTER } from '../../support/gateways/consoles.ts';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
 import { makeVouchers } from '../../support/pages/vouchers.ts';
@@ -146,6 +147,11 @@ describe('a voucher on the pages of buyers', () => {
 
 describe('a voucher behind a console', () => {
 	const fixture = useFixture({ database: 'sqlite' });
+	let console: UniFiConsole;
+	beforeAll(async () => {
+		console = await connectUniFi(fixture());
+	});
+	afterAll(() => console.stop());
 
 	/** Redeems on the splash page of a device. */
 	async function redeemOn(mac: string, code: string, who = browse(fixture().server.url)) {
@@ -157,50 +163,70 @@ describe('a voucher behind a console', () => {
 	}
 
 	it('connects the device that redeems it, leads it back, and is valid again if no gateway connects it', async () => {
-		const console = await connectUniFi(fixture());
-		try {
-			const { codes } = await makeVouchers(fixture().owner, UNIFI_ROUTER, 2);
-			const [used, lost] = codes.map(({ code }) => code);
-			const mac = newMac();
-			console.join(mac);
-			const page = await redeemOn(mac, used ?? '');
-			expect(page.path).toMatch(/^\/s\/[\w-]{24}\/[0-9a-f]{24}$/);
-			await eventually('the device is in', async () => console.isIn(mac));
-			expect((await redeemOn(mac, used ?? '')).path.slice(0, 27)).toBe(page.path.slice(0, 27));
-			expect((await redeemOn(newMac(), used ?? '')).status).toBe(409);
+		const { codes } = await makeVouchers(fixture().owner, UNIFI_ROUTER, 2);
+		const [used, lost] = codes.map(({ code }) => code);
+		const mac = newMac();
+		console.join(mac);
+		const page = await redeemOn(mac, used ?? '');
+		expect(page.path).toMatch(/^\/s\/[\w-]{24}\/[0-9a-f]{24}$/);
+		await eventually('the device is in', async () => console.isIn(mac));
+		expect((await redeemOn(mac, used ?? '')).path.slice(0, 27)).toBe(page.path.slice(0, 27));
+		expect((await redeemOn(newMac(), used ?? '')).status).toBe(409);
 
-			console.fail('down');
-			const other = newMac();
-			const waiting = await redeemOn(other, lost ?? '');
-			expect(waiting.path).toMatch(/^\/s\//);
-			const session = () => fixture().sql.all('select * from sessions order by id desc limit 1');
-			expect((await session())[0]).toMatchObject({ status: 'active', payment_method: 'voucher' });
-			await fixture().server.advance(11 * MINUTE);
-			await eventually(
-				'the session is cancelled',
-				async () => (await session())[0]?.['status'] === 'cancelled'
-			);
-			const shown = await browse(fixture().server.url).get(waiting.path);
-			expect(shown.text).toContain('Your voucher is valid again.');
-			expect(shown.text).not.toContain('refunded to');
-			const vouchers = await fixture().sql.all('select status, session_id from vouchers order by id');
-			expect(vouchers).toMatchObject([{ status: 'redeemed' }, { status: 'sold', session_id: null }]);
-			expect(
-				await fixture().sql.all("select actor from audit_log where action = 'voucher.restored'")
-			).toEqual([{ actor: 'access' }]);
-			expect(await fixture().sql.count('select count(*) from refunds')).toBe(0);
-			expect(await fixture().sql.count('select count(*) from reviews')).toBe(0);
+		console.fail('down');
+		const other = newMac();
+		const waiting = await redeemOn(other, lost ?? '');
+		expect(waiting.path).toMatch(/^\/s\//);
+		const session = () => fixture().sql.all('select * from sessions order by id desc limit 1');
+		expect((await session())[0]).toMatchObject({ status: 'active', payment_method: 'voucher' });
+		await fixture().server.advance(11 * MINUTE);
+		await eventually(
+			'the session is cancelled',
+			async () => (await session())[0]?.['status'] === 'cancelled'
+		);
+		const shown = await browse(fixture().server.url).get(waiting.path);
+		expect(shown.text).toContain('Your voucher is valid again.');
+		expect(shown.text).not.toContain('refunded to');
+		const vouchers = await fixture().sql.all('select status, session_id from vouchers order by id');
+		expect(vouchers).toMatchObject([{ status: 'redeemed' }, { status: 'sold', session_id: null }]);
+		expect(await fixture().sql.all("select actor from audit_log where action = 'voucher.restored'")).toEqual([
+			{ actor: 'access' }
+		]);
+		expect(await fixture().sql.count('select count(*) from refunds')).toBe(0);
+		expect(await fixture().sql.count('select count(*) from reviews')).toBe(0);
 
-			console.heal();
-			await fixture().server.advance(MINUTE);
-			console.join(other);
-			await eventually('the router sells again', async () => {
-				const again = await redeemOn(other, lost ?? '');
-				return again.path.startsWith('/s/') && again.path.slice(0, 27) !== waiting.path.slice(0, 27);
-			});
-			await eventually('the device is in', async () => console.isIn(other));
-		} finally {
-			await console.stop();
-		}
+		console.heal();
+		await fixture().server.advance(MINUTE);
+		console.join(other);
+		await eventually('the router sells again', async () => {
+			const again = await redeemOn(other, lost ?? '');
+			return again.path.startsWith('/s/') && again.path.slice(0, 27) !== waiting.path.slice(0, 27);
+		});
+		await eventually('the device is in', async () => console.isIn(other));
+	});
+
+	it('of a device whose time runs adds to it, and to that of no other device', async () => {
+		const { codes } = await makeVouchers(fixture().owner, UNIFI_ROUTER, 4);
+		const [first = '', second = '', third = '', faster = ''] = codes.map(({ code }) => code);
+		const [mac, other] = [newMac(), newMac()];
+		for (const one of [mac, other]) console.join(one);
+		const page = await redeemOn(mac, first);
+		await eventually('the device is in', async () => console.isIn(mac));
+		const added = await redeemOn(mac, second);
+		expect(added.path.slice(0, 27)).toBe(page.path.slice(0, 27));
+		expect((await redeemOn(other, third)).path.slice(0, 27)).not.toBe(page.path.slice(0, 27));
+		const sessions = await fixture().sql.all('select * from sessions order by id desc limit 3');
+		const [apart, later, running] = sessions;
+		expect([later?.['extends_session_id'], later?.['pass_id']]).toEqual([
+			running?.['id'],
+			running?.['pass_id']
+		]);
+		expect(later?.['starts_at']).toBe(running?.['expires_at']);
+		expect(apart).toMatchObject({ extends_session_id: null });
+		// Nobody asked for the sum of the two: who bought more speed has it at once.
+		await fixture().sql.run('update passes set speed_down_kbps = 512');
+		const begun = await redeemOn(mac, faster);
+		expect(begun.path).toMatch(/^\/s\//);
+		expect(begun.path.slice(0, 27)).not.toBe(page.path.slice(0, 27));
 	});
 });

@@ -68,6 +68,8 @@ export async function renderNextScript(
 	const changes = new Set<string>();
 	let left = MAX_CHANGES;
 	let isMore = false;
+	// The report tells about the changes of its own script, which are named after its beginning.
+	let toldAt = at;
 	for (const { row, open, endMs } of due) {
 		const call = nameCall(context, row);
 		const login = await buildLogin(context, row, open);
@@ -82,6 +84,7 @@ export async function renderNextScript(
 		const to = { unanswered_at: call, ...(open && { sent_until: endMs }) };
 		if (!(await changeAdmission(database.db, row.id, to, row.unanswered_at))) continue;
 		for (const one of added) changes.add(one);
+		toldAt = Math.max(toldAt, call);
 	}
 	const { seenAt, updatedAt } = gateway;
 	const isDue = seenAt === null || at - seenAt >= REPORT_MS;
@@ -93,8 +96,7 @@ export async function renderNextScript(
 	context.unreportedFetches.set(gateway.id, { from, at });
 	if (at - from >= UNREPORTED_MS) await recordStatus(context.gateways, gateway, { trouble: UNREPORTED });
 	const reports = isDue || hasData || different.length > 0;
-	// Not before the changes of this script, which its report tells about.
-	const reporting = reports ? { at: clock.now(), isSplit: entries.length > MAX_UNSPLIT_USERS } : null;
+	const reporting = reports ? { at: toldAt, isSplit: entries.length > MAX_UNSPLIT_USERS } : null;
 	return formatFetched(gateway, place, { changes: [...changes].join(''), isMore, reporting });
 }
 

@@ -75,6 +75,10 @@ function formatSignature(secrets: Secrets, hash: Hash): string {
 	return `Signature,Ed25519,${nameKey(createPublicKey(key))},${signature}`;
 }
 
+/** Returns the signed line that says whose statement it is; of a printed page with its sums. */
+export const readSubject = (file: Buffer): string =>
+	/^"Statement",.*?(?=\r?$|,Signature)/m.exec(file.toString('utf8'))?.[0] ?? '';
+
 /** What a check of a statement found. `unknown-key`: another installation signed it, or this one before a new secret. */
 export type Verified = 'valid' | 'changed' | 'unsigned' | 'unknown-key';
 

@@ -382,9 +382,12 @@ export async function recordStatus(
 		...(online === undefined ? {} : { online_count: online }),
 		...(unreadDevice !== undefined && formatNotation(row, unreadDevice, now))
 	};
-	if (!seen) return updateStatus(db, row, update);
+	if (!seen) {
+		await updateStatus(db, row, update);
+		return;
+	}
 	await database.transact(async (trx) => {
-		await updateStatus(trx, row, update);
+		if (!(await updateStatus(trx, row, update))) return;
 		if (row.seen_at === null) await updateResponded(trx, row.router_id);
 		// A check may have taken the router off sale since the row was read.
 		if (await markRouterOnline(trx, row.router_id)) await endOutage(trx, row.router_id, now);
@@ -508,15 +511,20 @@ const selectGatewaysOfRouters = (queries: Queries, routerIds: readonly number[])
 		.execute();
 
 /** Writes nothing if no value has changed, or if the gateway got other settings or secrets meanwhile. */
-async function updateStatus(queries: Queries, row: GatewayRow, update: Partial<GatewayRow>): Promise<void> {
+async function updateStatus(
+	queries: Queries,
+	row: GatewayRow,
+	update: Partial<GatewayRow>
+): Promise<boolean> {
 	const known = new Map<string, unknown>(Object.entries(row));
-	if (Object.entries(update).every(([name, value]) => known.get(name) === value)) return;
-	await queries
-		.updateTable('gateways')
-		.set(update)
-		.where('id', '=', row.id)
-		.where('updated_at', '=', row.updated_at)
-		.execute();
+	if (Object.entries(update).every(([name, value]) => known.get(name) === value)) return false;
+	return isChanged(
+		queries
+			.updateTable('gateways')
+			.set(update)
+			.where('id', '=', row.id)
+			.where('updated_at', '=', row.updated_at)
+	);
 }
 
 /** Writes nothing if the gateway got other settings or secrets since it was read. */

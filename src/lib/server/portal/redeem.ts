@@ -18,12 +18,16 @@ import { type ApiClient, apiClient } from './api-client.ts';
 import { formatLimited, orUnavailable } from './pages.ts';
 import {
 	CODE_ATTEMPTS,
+	findLastActive,
+	findRow,
 	findRowById,
 	findRowOfSession,
 	makeCode,
 	openToken,
 	type PurchaseRow,
 	type Purchases,
+	readAddedParts,
+	readPart,
 	updateRow
 } from './purchases.ts';
 import { type Visitor, takeTry } from './resume.ts';
@@ -46,7 +50,8 @@ type Answer = { token: string } | { status: 404 | 409 | 429; why: string } | nul
  * messengers open, starts no time.
  * @param token of the form
  * @param at the captive session of the visitor, and the router of the page; null without one. `adds` is the purchase whose
- *   page asked: its running pass gets the time.
+ *   page asked: its running pass gets the time. Without it, the running pass of the device does: two passes at once would
+ *   use up two vouchers for the time of one.
  */
 export async function redeemTyped(
 	event: RequestEvent,
@@ -65,10 +70,11 @@ export async function redeemTyped(
 			captiveSession && gateway && (await findEarlierPurchase(captiveSessions, gateway, captiveSession.entry))
 	};
 	const api = apiClient(event);
-	const redeemed = await orUnavailable(
-		attempt(() => redeemCode(purchases, api, code, redeemer)),
-		m.purchase_unreachable()
-	);
+	const redeem = async () => {
+		redeemer.adds ??= await findRunning(purchases, api, redeemer);
+		return redeemCode(purchases, api, code, redeemer);
+	};
+	const redeemed = await orUnavailable(attempt(redeem), m.purchase_unreachable());
 	const answer = redeemed instanceof Refused ? explain(event, redeemed) : { token: redeemed };
 	if (answer || (await takeTry(purchases, redeemer))) return answer;
 	event.setHeaders({ 'retry-after': String(TURN_SECONDS) });
@@ -110,11 +116,30 @@ interface Redeemer extends Visitor {
 	adds: AddsTo | null;
 }
 
-/** A purchase to whose running pass a voucher adds time. `sessionId`: the active session that ends last; null if it is over. */
+/**
+ * A purchase to whose running pass a voucher adds time. `sessionId`: the active session that ends last; null if it is over.
+ * `isFound`: nobody asked for it, so a voucher with other limits begins a pass of its own.
+ */
 interface AddsTo {
 	token: string;
 	routerId: number;
 	sessionId: number | null;
+	isFound?: true;
+}
+
+/** Finds the purchase of a device whose time runs where it is. */
+async function findRunning(
+	purchases: Purchases,
+	api: ApiClient,
+	{ earlier, routerId }: Redeemer
+): Promise<AddsTo | null> {
+	const { db } = purchases.database;
+	const row = earlier === null ? null : await findRow(db, earlier);
+	const token = row && openToken(purchases, row);
+	const part = row && row.router_id === routerId ? await readPart(db, api, row) : null;
+	if (!row || !part || token === null) return null;
+	const active = findLastActive([part, ...(await readAddedParts(db, api, row))]);
+	return active && { token, routerId: row.router_id, sessionId: active.id, isFound: true };
 }
 
 /**
@@ -157,7 +182,9 @@ async function requestTime(
 	try {
 		return await api.redeemVoucher({ ...order, extends_session_id: adds.sessionId });
 	} catch (problem) {
-		if (!(problem instanceof Refused) || problem.reason !== 'session_not_extendable') throw problem;
+		const { reason } = problem instanceof Refused ? problem : {};
+		const isApart = reason === 'session_not_extendable' || (reason === 'offer_not_available' && adds.isFound);
+		if (!isApart) throw problem;
 		return api.redeemVoucher(order);
 	}
 }

@@ -154,7 +154,10 @@ describe('the day of a café', () => {
 		for (const cell of [owner.email, 'payments 2', ...sums]) expect(code).toContain(`"${cell}"`);
 		// As a phone or an editor saves it.
 		for (const end of ['', '\n', '\r\n']) {
-			expect((await verify(Buffer.from(code + end))).text).toContain('as it was signed');
+			const { text: said } = await verify(Buffer.from(code + end));
+			expect(said).toContain('as it was signed');
+			expect(said).toContain(`"Statement","${owner.email}",`);
+			expect(said).toContain('"paid out 450"');
 		}
 		const better = Buffer.from(code.replace('net 1450', 'net 9450'));
 		expect(await verify(better)).toMatchObject({ code: 1, text: expect.stringContaining('was changed') });

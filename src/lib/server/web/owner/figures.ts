@@ -101,11 +101,13 @@ const describeSubject = (app: App, owner: { email: string }, span: readonly stri
 /** Not translated, as the columns of the file. */
 function formatSums(
 	sums: Sums,
-	payouts: readonly { amount_minor: number; isReturn: boolean }[],
+	payouts: readonly { amount_minor: number; currency: string; isReturn: boolean }[],
 	currency: string
 ): string[] {
 	const { sessions, gross, refunds, fees, net, owed, cash, commission } = sums;
-	const paidOut = payouts.reduce((sum, one) => sum + (one.isReturn ? -1 : 1) * one.amount_minor, 0);
+	const paidOut = payouts
+		.filter((one) => one.currency === currency)
+		.reduce((sum, one) => sum + (one.isReturn ? -1 : 1) * one.amount_minor, 0);
 	const figures = {
 		gross,
 		refunds,
