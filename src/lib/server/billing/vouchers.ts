@@ -220,17 +220,19 @@ const codeOfSale = (context: { secrets: Secrets }, form: string): string =>
 		.join('');
 
 /**
- * Sells one voucher now: it is shown on the phone of the person who takes the cash. The same form again shows the same
- * code, until it is redeemed.
+ * Sells one voucher now: it is shown on the phone of the person who takes the cash. The same form with the same offer shows
+ * the same code again, until it is redeemed.
  * @throws Refused as `createBatch`; `already_redeemed | voided | unknown_voucher`
  */
 export const sellVoucher = (
 	context: BillingContext,
 	actor: VoucherActor,
-	{ routerId, offerId, form: given }: { routerId: number; offerId: number; form: string }
+	{ routerId, offerId, form: typed }: { routerId: number; offerId: number; form: string }
 ): Promise<{ batch: VoucherBatchRow; card: Card }> =>
 	tryTransact(context, async (trx) => {
 		const now = context.clock.now();
+		// After "Back" the same page can sell another offer.
+		const given = `${typed} ${routerId}:${offerId}`;
 		const form = sha256(given);
 		const code = codeOfSale(context, given);
 		const code_hash = hashCode(context, code);

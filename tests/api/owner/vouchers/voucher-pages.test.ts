@@ -5,7 +5,10 @@ import { addRouter, alertOf, newOwner, newStaff, type Owner } from '../../../sup
 import { redeem } from '../../../support/pages/vouchers.ts';
 import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
 
-const OFFERS = JSON.stringify([{ id: 1, name: 'Day', duration: '1d', price_minor: 1000, active: true }]);
+const OFFERS = JSON.stringify([
+	{ id: 1, name: 'Day', duration: '1d', price_minor: 1000, active: true },
+	{ id: 2, name: 'Hour', duration: '1h', price_minor: 500, active: true }
+]);
 const CODE = /[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}/g;
 
 describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
@@ -125,6 +128,11 @@ describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
 		const again = await send();
 		expect([numbersOf(other), numbersOf(again)]).toEqual([numbersOf(first), numbersOf(first)]);
 		expect([codesOf(other), codesOf(again)]).toEqual([codesOf(first), codesOf(first)]);
+		// After "Back" another offer is another sale.
+		const hour = await cashier.post('/owner/vouchers?/sell', { offer: `${router}:2`, form });
+		expect(hour.text).toContain('Hour');
+		expect(numbersOf(hour)).not.toEqual(numbersOf(first));
+		expect(codesOf(hour)).not.toEqual(codesOf(first));
 		const [code = ''] = codesOf(first);
 		// The database alone must not give the code.
 		expect(JSON.stringify(await fixture().sql.all('select * from vouchers'))).not.toContain(form);
