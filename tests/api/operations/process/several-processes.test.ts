@@ -39,7 +39,7 @@ describe('two processes on one PostgreSQL', () => {
 		const operator = OPERATORS['mtn'];
 		if (!operator) throw new Error('no operator');
 		simulator = await startSimulator(operator.protocol());
-		env = { ...simulator.environment, AIRTILL_LOG_LEVEL: 'silent', DRAIN_SECONDS: '2' };
+		env = { ...simulator.environment, AIRTILL_LOG_LEVEL: 'silent', DRAIN_SECONDS: '5' };
 		fixture = await startFixture({ database: 'postgres', env });
 	});
 	afterAll(async () => {
