@@ -11,6 +11,8 @@ import { startTraffic } from '../support/lab/traffic.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const MINUTE_MS = 60_000;
+/** What a sign-in may take while the machine is busy. */
+const SIGN_IN_MS = 20_000;
 
 let hotspot: HotspotLab;
 let phone: Device;
@@ -90,20 +92,20 @@ describe('at level 1, asking with its BinAuth script', () => {
 			download_rate_limit_threshold: '2000',
 			upload_rate_limit_threshold: '512'
 		});
-		expect(Math.abs(Number(client?.session_end) * 1000 - endMs)).toBeLessThan(3_000);
+		expect(Math.abs(Number(client?.session_end) * 1000 - endMs)).toBeLessThan(SIGN_IN_MS);
 
 		await server.advance(29 * MINUTE_MS);
 		await restartRouter();
 		expect(await phone.isOnline()).toBe(false);
 		// The end of a new sign-in is the one that was paid.
-		await server.advance(endMs - 30_000 - server.now());
+		await server.advance(endMs - 2 * SIGN_IN_MS - server.now());
 		await buyer.returns();
 		await goesOnline(phone);
 		const [again] = await online();
 		const leftMs = Number(again?.session_end) * 1000 - Date.now();
-		expect(Math.abs(leftMs - (endMs - server.now()))).toBeLessThan(3_000);
+		expect(Math.abs(leftMs - (endMs - server.now()))).toBeLessThan(SIGN_IN_MS);
 		await goesOffline(phone);
-		expect(server.now()).toBeGreaterThan(endMs - 3_000);
+		expect(server.now()).toBeGreaterThan(endMs - SIGN_IN_MS);
 		await buyer.close();
 
 		// What opened it once does not open it again.
