@@ -53,7 +53,12 @@ export async function statementPage({ url, locals: { app } }: RequestEvent, { ac
 	const subject = describeSubject(app, owner, [start, end]);
 	return {
 		sales: sales && {
-			rows: sales.data.map(statementLine(currency, zone)),
+			rows: sales.data.map((line) => ({
+				...describeLine(line, currency),
+				about: [moment(line.at, zone), methodTitle(line.method), line.transaction].filter(
+					(part) => part !== null
+				)
+			})),
 			note: sales.next === null ? null : m.owner_statement_most({ count: numberText(MOST_PRINTED) })
 		},
 		withSales: hasSales ? null : `${statementHref(start)}&lines`,
@@ -87,16 +92,15 @@ type SalesLine = Awaited<ReturnType<typeof listLines>>['data'][number];
 /** Of a month with more, the file has all. */
 const MOST_PRINTED = 1_000;
 
-const statementLine = (currency: string, zone: string) => (line: SalesLine) => ({
+const describeLine = (line: SalesLine, currency: string) => ({
 	title: (line.kind === 'refund' ? m.owner_refund_of : m.owner_payment)({ number: `${line.paymentId}` }),
-	about: [moment(line.at, zone), methodTitle(line.method), line.transaction].filter((part) => part !== null),
 	figures: [money(line.amount, currency), line.fee === 0 ? '' : money(-line.fee, currency)],
 	net: money(line.net, currency)
 });
 
-const describeSubject = (app: App, owner: { email: string }, span: readonly string[]) => [
-	...['Statement', owner.email, ...span, new Date(app.clock.now()).toISOString()]
-];
+const describeSubject = (app: App, owner: { email: string }, span: readonly string[]) => {
+	return ['Statement', owner.email, ...span, new Date(app.clock.now()).toISOString()];
+};
 
 /** Not translated, as the columns of the file. */
 function formatSums(
@@ -118,10 +122,8 @@ function formatSums(
 		commission,
 		'paid out': toMajor(paidOut, currency)
 	};
-	return [
-		...[currency, `payments ${sessions}`],
-		...Object.entries(figures).map(([name, amount]) => `${name} ${amount}`)
-	];
+	const named = Object.entries(figures).map(([name, amount]) => `${name} ${amount}`);
+	return [currency, `payments ${sessions}`, ...named];
 }
 
 type Sums = EarningsBody['total'];
@@ -242,14 +244,12 @@ export async function moneyPage(event: RequestEvent, owner: OwnerVisitor) {
 			})
 		),
 		rows: page.data.map((line) => ({
-			title: (line.kind === 'refund' ? m.owner_refund_of : m.owner_payment)({ number: `${line.paymentId}` }),
+			...describeLine(line, currency),
 			href: link(`/owner/customers/${line.sessionId}`),
 			when: moment(line.at, app.config.reportTimezone),
 			router: line.routerName,
 			phone: line.phoneMasked ?? methodTitle(line.method),
-			bought: line.offerName ?? formatDuration(line.duration),
-			figures: [money(line.amount, currency), line.fee === 0 ? '' : money(-line.fee, currency)],
-			net: money(line.net, currency)
+			bought: line.offerName ?? formatDuration(line.duration)
 		})),
 		pages: page.pages,
 		statement: statementHref(day),
