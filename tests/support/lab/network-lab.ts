@@ -14,7 +14,8 @@ import { connect, startMachine, type Machine } from './namespaces.ts';
 export const ROUTER_ADDRESS = '192.168.77.1';
 export const INTERNET_ADDRESS = '203.0.113.80';
 export const LAN = 'br-lan';
-const limitMs = 60_000;
+/** Longer than openNDS takes for anything: it looks every 15 s whose time has ended. */
+const limitMs = 110_000;
 const lookAgainMs = 100;
 /** The pause of procd is five seconds. */
 const RESPAWN_MS = 1000;
