@@ -75,8 +75,8 @@ export interface PayAgain {
 	phone: string;
 }
 
-/** Longer than any valid entry. Cut text fails validation. */
-const MAX_FIELD_LENGTH = 64;
+/** Longer than any valid entry, and than a pasted message of an operator. Cut text fails validation. */
+const MAX_FIELD_LENGTH = 1_000;
 
 export function readTexts<Name extends string>(data: FormData, names: readonly Name[]): Record<Name, string> {
 	const fields = names.map((name) => {

@@ -167,7 +167,12 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 		for (const [typed, number] of [
 			[transaction, phone],
 			[spaced, phone.replace('+256', '0')],
-			[`\u200e${transaction}.`, `\u202a${phone}\u202c`]
+			[`\u200e${transaction}.`, `\u202a${phone}\u202c`],
+			// The ID of a message stands after its amount and its merchant.
+			[
+				`Y'ello. You have paid UGX 500 to AIRTILL on 2026-11-28 at 10:20:31. ID: ${transaction}. Thank you.`,
+				phone
+			]
 		] as const) {
 			const opened = await open(typed, number);
 			expect([opened.status, placeOf(opened)]).toEqual([303, page]);

@@ -10,6 +10,7 @@ import type { Audit, Author } from '#lib/server/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
+import { readTyped } from '#lib/server/portal/resume.ts';
 import { type Purchases, findPurchasePage, findSessionsByCode } from '#lib/server/portal/purchases.ts';
 import { type Selectable, sql } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
@@ -78,12 +79,13 @@ export async function findUndecidedPurchases(context: Help, accountId: number, l
 }
 
 async function readClues({ operators, purchases }: Help, typed: string): Promise<Clues> {
-	const id = plainText(typed).replaceAll(' ', '');
+	const { code, transaction } = readTyped(typed, true);
+	const id = plainText(transaction ?? typed).replaceAll(' ', '');
 	return {
 		ending: readEnding(searchedDigits(typed)),
-		paymentId: parseId(id) ?? 0,
-		sessionIds: await findSessionsByCode(purchases, typed),
-		transactions: [...new Set([typed, typed.toUpperCase()])],
+		paymentId: parseId(plainText(typed).replaceAll(' ', '')) ?? 0,
+		sessionIds: await findSessionsByCode(purchases, code ?? typed),
+		transactions: [...new Set([typed, id, id.toUpperCase()])],
 		operators: [...operators.all().map(({ id }) => id), VOUCHER_METHOD]
 	};
 }

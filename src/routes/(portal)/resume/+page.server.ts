@@ -87,7 +87,7 @@ async function openTyped(
 }
 
 /** Limits typed text that is shown again. */
-const MAX_SHOWN = 64;
+const MAX_SHOWN = 1_000;
 
 /**
  * `?code=K7MQ-29XT` works like the form, for links and QR codes. The code of a voucher waits in the form: cameras and

@@ -38,6 +38,8 @@ beforeAll(async () => {
 
 const search = (person: Browsing, typed: string, day = '') =>
 	person.get(`/owner/customers?${new URLSearchParams({ q: typed, day }).toString()}`);
+const messageOf = (transaction: string) =>
+	`Y'ello. You have paid UGX 1,000 to BLUE CAFE on 2026-11-28 at 10:20. Transaction ID: ${transaction}. Balance UGX 20,400.`;
 const linksTo = (id: number) => `href="/owner/customers/${id}"`;
 
 it.each([
@@ -46,6 +48,11 @@ it.each([
 	['the last four digits', () => bought.phone.slice(-4)],
 	['the whole number', () => `0${bought.phone.slice(4)}`],
 	['the transaction id', () => bought.transaction],
+	[
+		'the transaction id in groups',
+		() => `\u200e${bought.transaction.slice(0, 4)} ${bought.transaction.slice(4)}`
+	],
+	['the whole message of the operator', () => messageOf(bought.transaction)],
 	['the number of the payment', () => String(bought.payment)]
 ])('%s finds the purchase for the owner of its router only', async (_what, typed) => {
 	expect((await search(owner, typed())).html).toContain(linksTo(bought.id));
@@ -67,9 +74,14 @@ it('a day limits the search, and alone lists its purchases; without anything, th
 });
 
 it.each([
-	['q', '1x', '', 'Search for: enter 4 to 64 characters, or the number of a payment or voucher.'],
-	['q', 'x'.repeat(65), '', 'Search for: enter 4 to 64 characters, or the number of a payment or voucher.'],
-	['q', 'K7MQ\u0000', '', 'Search for: enter 4 to 64 characters, or the number of a payment or voucher.'],
+	['q', '1x', '', 'Search for: enter 4 to 1,000 characters, or the number of a payment or voucher.'],
+	[
+		'q',
+		'x'.repeat(1_001),
+		'',
+		'Search for: enter 4 to 1,000 characters, or the number of a payment or voucher.'
+	],
+	['q', 'K7MQ\u0000', '', 'Search for: enter 4 to 1,000 characters, or the number of a payment or voucher.'],
 	['day', 'K7MQ-29XT', '2026-02-30', 'Day: enter a date such as 2026-11-20, or leave it empty.']
 ])('a wrong %s (%j, %j) is named, and stays in its field', async (field, typed, day, problem) => {
 	const { html, text, status } = await search(owner, typed, day);
@@ -123,7 +135,7 @@ it('a cashier finds a purchase of another day only by something that the custome
 	const { session } = await fixture().buy({ router_id: router });
 	expect((await cashier.get('/owner/customers')).html).toContain(`/owner/customers/${session.id}`);
 	const refused = await cashier.get('/owner/customers?day=2026-11-01');
-	expect(refused.text).toContain('Search for: enter 4 to 64 characters');
+	expect(refused.text).toContain('Search for: enter 4 to 1,000 characters');
 	expect((await cashier.get('/owner/customers?q=9999&day=2026-11-01')).text).not.toContain(
 		'Search for: enter'
 	);

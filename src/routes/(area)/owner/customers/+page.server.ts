@@ -10,7 +10,8 @@ import { searchPurchases } from '#lib/server/owner/help.ts';
 
 const MAX_FOUND = 20;
 const MIN_TYPED = 4;
-const MAX_TYPED = 64;
+/** A pasted message of an operator. */
+const MAX_TYPED = 1_000;
 
 /**
  * /owner/customers?q=&day= finds purchases; ?group=active|expired lists those whose time runs or has ended; without any
@@ -25,7 +26,7 @@ export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) 
 	const isWrong = typed === '' ? isCashier && day !== '' : !canBeFound(typed);
 	const isWrongDay = day !== '' && (!isDate(day) || day < FIRST_DATE || day > LAST_DATE);
 	const problems = {
-		q: isWrong ? m.help_wrong({ min: String(MIN_TYPED), max: String(MAX_TYPED) }) : undefined,
+		q: isWrong ? m.help_wrong({ min: String(MIN_TYPED), max: numberText(MAX_TYPED) }) : undefined,
 		day: isWrongDay ? m.help_wrong_day() : undefined
 	};
 	const isSearch = typed !== '' || day !== '';
