@@ -51,11 +51,16 @@ export const withoutHidden = (text: string): string =>
 	[...readLine(text)].filter((one) => hiddenCharacter(one) === null).join('');
 
 /** As people write it, with or without a country code; short numbers too: "0772 123 456", "+256 414 …", "165". */
-const PHONE = /^\+?(?:[ ()-]*\d){3,15}$/;
+const PHONE = /^\+?(?:[ ().-]*\d){3,15}$/;
 const EMAIL = /^[^\s@,]+@[^\s@,]+\.[^\s@,]+$/;
 
-export const isPhone = (text: string): boolean => PHONE.test(text);
-export const isContact = (text: string): boolean => isPhone(text) || EMAIL.test(text);
+/** Reads a telephone number that pages show as it was written. Returns null for other texts. */
+export function readPhone(text: string): string | null {
+	const phone = plainNumber(text).replace(/[\u2010-\u2015\u2212]/g, '-');
+	return PHONE.test(phone) ? phone : null;
+}
+
+export const isContact = (text: string): boolean => readPhone(text) !== null || EMAIL.test(text);
 
 /** Returns the number of an id, which may have 16 digits, or null if the text is none. */
 export function parseId(text: string): number | null {
@@ -65,4 +70,8 @@ export function parseId(text: string): number | null {
 
 /** Returns the address that calls a phone number, or writes to an email address. */
 export const contactHref = (contact: string): string =>
-	contact.includes('@') ? `mailto:${contact}` : `tel:${contact.replace(/[^\d+]/g, '')}`;
+	contact.includes('@')
+		? `mailto:${contact}`
+		: `tel:${plainNumber(contact)
+				.replace(/^(\+.*?)\(0\)/, '$1')
+				.replace(/[^\d+]/g, '')}`;

@@ -1,5 +1,6 @@
 /** Positions that a visitor or an owner gives. */
 import type { Position } from '../domain/geo.ts';
+import { plainText } from '../domain/text.ts';
 
 export const MAX_QUERY_LENGTH = 100;
 
@@ -21,7 +22,7 @@ const DECIMAL_COMMAS = /^([-+]?\d{1,3},\d{1,20})(?:\s*;\s*|,?\s+)([-+]?\d{1,3},\
 /** Parses a position in decimal degrees, `0.3476, 32.5825`. Returns null for other texts. */
 export function parsePosition(text: string): Position | null {
 	if (text.length > MAX_QUERY_LENGTH) return null;
-	const tidy = text
+	const tidy = plainText(text)
 		.replaceAll('\u2212', '-')
 		.replaceAll('°', ' ')
 		.replace(/ +([,;])/g, '$1')

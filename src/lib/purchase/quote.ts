@@ -10,6 +10,7 @@ import { methodName } from '../format/words.ts';
 import { ANY_AMOUNT, type AmountRule, amountProblem, offeredMethods } from '../domain/payment-methods.ts';
 import { currencyExponent, formatMoney, priceForSeconds, toMajor, toMinor } from '../domain/money.ts';
 import { type Limits, cheapestUnlimited, fitsPass } from '../domain/offers.ts';
+import { plainText } from '../domain/text.ts';
 import * as m from '../i18n/messages.js';
 import { apart, numberText } from '../i18n/intl.ts';
 import { currentLocale } from '../i18n/current.ts';
@@ -47,7 +48,7 @@ const UNITS = ['m', 'h', 'd', 'w'];
 
 /** Joins "90" and "m" to "90m". Returns null for anything but a whole count of a unit. */
 export function ownDuration(count: string, unit: string): string | null {
-	const digits = count.replace(/^0+(?=\d)/, '');
+	const digits = plainText(count).replace(/^0+(?=\d)/, '');
 	return /^[1-9]\d{0,4}$/.test(digits) && UNITS.includes(unit) ? digits + unit : null;
 }
 

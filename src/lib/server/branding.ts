@@ -1,6 +1,6 @@
 import { lockName } from './db/locks.ts';
 import { accentOf, parseColour } from '../domain/brand.ts';
-import { hiddenCharacter, isPhone, readLine } from '../domain/text.ts';
+import { hiddenCharacter, readLine, readPhone } from '../domain/text.ts';
 import type { Clock } from './platform/clock.ts';
 import type { BrandBody } from './contract/router.ts';
 import type { Database, Queries } from './db/database.ts';
@@ -122,9 +122,10 @@ function checkedName(text: string): string | null {
 }
 
 function checkedContact(text: string): string | null {
-	const contact = text.replace(/\s+/g, ' ').trim();
-	if (contact.length > MAX_CONTACT || (contact !== '' && !isPhone(contact))) throw refuseBrand('contact');
-	return contact === '' ? null : contact;
+	if (text.trim() === '') return null;
+	const contact = readPhone(text);
+	if (contact === null || contact.length > MAX_CONTACT) throw refuseBrand('contact');
+	return contact;
 }
 
 function checkedAccent(text: string): string {

@@ -209,11 +209,14 @@ describe.each(BOTH_DATABASES)('payouts on %s', (database) => {
 	it('pays only what was sold until the chosen day, and no less than the minimum', async () => {
 		const { owner } = await newSeller();
 		await setDestination(sql(), owner.accountId, '+256772123456');
-		for (const order of [{ until: '2020-01-31' }, { minimum: '451' }]) {
+		for (const order of [{ until: '2020-01-31' }, { minimum: '451' }, { minimum: '1,000' }]) {
 			expect((await payOut(fixture().server, order)).preview.text).not.toContain(owner.email);
 		}
 		expect((await payOut(fixture().server, { minimum: '450', by: 'file' })).preview.text).toContain(
 			owner.email
+		);
+		expect((await payOut(fixture().server, { minimum: 'some' })).preview.text).toContain(
+			'Smallest payout: "some" is not an amount; write it like 1,500.'
 		);
 	});
 });

@@ -78,7 +78,9 @@ function useAlerts(database: string) {
 		event: string[]
 	) {
 		await owner.post(PAGE, { do: 'address', channel, address: typed });
-		await owner.post(PAGE, { do: 'confirm', channel, code: await newestCode(channel, to) });
+		// Pasted whole.
+		const code = `Airtill: ${await newestCode(channel, to)} is the code`;
+		await owner.post(PAGE, { do: 'confirm', channel, code });
 		await owner.post(PAGE, { do: 'events', channel, event });
 	}
 

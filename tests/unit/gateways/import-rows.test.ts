@@ -25,7 +25,11 @@ const BAD_ROWS: readonly (readonly [string, string, string])[] = [
 		'b,B,,Net,north,32,5,,,\n',
 		'line 3: no position: latitude "north" is not a number'
 	],
-	['a decimal comma', 'b,B,,Net,"0,31",32,5,,,\n', 'line 3: no position: latitude "0,31" is not a number'],
+	[
+		'two decimal marks',
+		'b,B,,Net,"0,3.1",32,5,,,\n',
+		'line 3: no position: latitude "0,3.1" is not a number'
+	],
 	[
 		'a latitude out of range',
 		'b,B,,Net,90.01,32,5,,,\n',

@@ -9,6 +9,7 @@ import type { Log } from '#lib/server/platform/log.ts';
 import { type Secrets, equalSecrets } from '#lib/server/platform/secrets.ts';
 import { randomInt } from 'node:crypto';
 import { normaliseEmail } from '#lib/domain/email.ts';
+import { plainText } from '#lib/domain/text.ts';
 
 /**
  * Sign-in of developers, owners, staff and administrators. Sign-up, a forgotten password and an administrator's invitation all
@@ -254,10 +255,9 @@ function recoveryCode(): string {
 	return `${code.slice(0, HALF)}-${code.slice(HALF)}`;
 }
 
-/** Takes capitals, blanks, a missing hyphen and Arabic digits. */
+/** Takes capitals, blanks, a missing hyphen and the digits of every script. */
 export function readTypedCode(typed: string): string {
-	const code = typed
-		.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15))
+	const code = plainText(typed)
 		.toLowerCase()
 		.replace(/[^a-z0-9]/g, '');
 	return code.length === 2 * HALF ? `${code.slice(0, HALF)}-${code.slice(HALF)}` : code;

@@ -1,6 +1,6 @@
 import { ACCESS_KINDS } from '#lib/domain/wifi.ts';
 import { currencyExponent, formatFault, readAmount, toMajor } from '#lib/domain/money.ts';
-import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
+import { hiddenCharacter, plainText, readLine } from '#lib/domain/text.ts';
 import { parseHours } from '#lib/domain/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
 import type { Row } from '../db/schema.ts';
@@ -135,8 +135,9 @@ function readOpeningHours(text: string, fail: Fail): string | null | undefined {
 
 function readDegrees(text: string, what: string, limit: number, fail: Fail): number | undefined {
 	if (text === '') return fail(`no position: ${what} is missing`);
-	if (!NUMBER.test(text)) return fail(`no position: ${what} "${text}" is not a number`);
-	if (Math.abs(Number(text)) <= limit) return Number(text);
+	const number = plainText(text).replaceAll('\u2212', '-').replace(',', '.');
+	if (!NUMBER.test(number)) return fail(`no position: ${what} "${text}" is not a number`);
+	if (Math.abs(Number(number)) <= limit) return Number(number);
 	return fail(`${what} ${text} is out of range, -${limit} to ${limit}`);
 }
 

@@ -115,6 +115,7 @@ describe('a refused form', () => {
 		['superfluous decimals', { ...HALF, price: '0.5' }, 'price', 'UGX does not have that many decimals'],
 		['eleven devices', { ...HALF, devices: '11' }, 'devices', 'Use a number from 1 to 10.'],
 		['a speed that nothing holds', { ...HALF, down: '5' }, 'down', 'This router has no gateway'],
+		['a speed that can mean two numbers', { ...HALF, down: '1.5.0' }, 'down', 'Use a number above 0'],
 		['data that is no number', { ...HALF, data: 'lots' }, 'data', 'Use a number above 0'],
 		['a start without an end', { ...HALF, from: '08:00' }, 'until', 'Enter two different times'],
 		['a second offer of the same name', { ...HALF, name: '1 DAY' }, 'name', 'Another offer has this name.']
@@ -164,6 +165,12 @@ describe('a limit that the router does not hold', () => {
 		expect(await reasons(LIMITED)).toEqual({
 			data: `openNDS (${name}) limits data for 1 device only. Enter 1 for the devices at a time.`
 		});
+		// Numbers as this page writes them: a comma groups, a point begins the decimals, and one decimal may follow either.
+		const limits = { devices: '1', down: '1.500', up: '1,5', data: '1,000' };
+		await save([{ ...DAY, ...limits }]);
+		expect((await fixture().api.getRouter(router)).offers).toMatchObject([
+			{ speed_down_kbps: 1_500, speed_up_kbps: 1_500, data_limit_mb: 1_000_000 }
+		]);
 	});
 
 	it.each<[string, AccessKind, string]>([

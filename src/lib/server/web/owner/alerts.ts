@@ -3,6 +3,7 @@ import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { makePhoneHint, formatMobile, parseMobile } from '#lib/domain/phone.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { formatMoney, toMajor } from '#lib/domain/money.ts';
+import { plainText } from '#lib/domain/text.ts';
 import { money } from '#lib/format/text.ts';
 import { currentLocale } from '#lib/i18n/current.ts';
 import { apart, dateFormat, numberText } from '#lib/i18n/intl.ts';
@@ -108,7 +109,8 @@ export async function changeAlerts(event: RequestEvent, { actor, owner }: OwnerV
 			return redirect(303, `${event.url.pathname}?show=alerts#alerts`);
 		}
 		case 'confirm': {
-			const code = field('code').replace(/\s/g, '');
+			// The message may be pasted whole.
+			const code = /\d{6}/.exec(plainText(field('code')).replaceAll(' ', ''))?.[0] ?? '';
 			const isRight = await confirmAlertChannel(alerts, own, { code, events: eventsOf(owner.role) });
 			if (!isRight) return refused(m.alerts_code_wrong());
 			break;

@@ -36,7 +36,8 @@ import { idOf } from '../page-links.ts';
 import type { OwnerVisitor } from './owner.ts';
 import { changePrice } from '#lib/server/routers/edit-router.ts';
 import { amountProblem, readTypedPrice } from './router.ts';
-import { apart, numberText } from '#lib/i18n/intl.ts';
+import { plainText } from '#lib/domain/text.ts';
+import { apart, numberText, separatorsOf } from '#lib/i18n/intl.ts';
 import type { ProblemItem } from '#lib/server/contract/problems.ts';
 import {
 	type RegisteredGateway,
@@ -117,7 +118,13 @@ function cellsOfEntry(row: OfferEntry): OfferCells {
 
 /** Converts "0.5" Mbit/s to "500" kbit/s. Leaves other text as it is, so that it is refused. */
 function thousands(text: string): string {
-	const number = text.replace(',', '.');
+	const { group, decimal } = separatorsOf();
+	const plain = plainText(text).replace('٫', '.');
+	// Three digits after a mark are thousands or decimals, as the page writes them.
+	const [, mark] = /^[1-9]\d{0,2}([., ])\d{3}$/.exec(plain) ?? [];
+	const isGroup = mark === ' ' || mark === group;
+	if (mark !== undefined && !isGroup && mark !== decimal) return text;
+	const number = isGroup ? plain.replace(mark, '') : plain.replace(',', '.');
 	return /^\d{1,9}(\.\d{1,3})?$/.test(number) ? String(Math.round(Number(number) * 1000)) : text;
 }
 

@@ -1,6 +1,6 @@
 import { type RequestEvent, fail } from '@sveltejs/kit';
 import { MAX_TRANSACTION } from '#lib/domain/help.ts';
-import { currencyExponent, formatMinor, toMinor } from '#lib/domain/money.ts';
+import { formatFault, formatMinor, readAmount } from '#lib/domain/money.ts';
 import { METHOD_NAMES } from '#lib/domain/payment-methods.ts';
 import { FIRST_DATE, LAST_DATE, isDate, spanOfDates } from '#lib/domain/time.ts';
 import { moment } from '#lib/format/text.ts';
@@ -52,16 +52,20 @@ const accountText = ({ method, address }: { method: string | null; address: stri
 function readOrder({ locals: { app } }: RequestEvent, read: Fields) {
 	const { currency, reportTimezone } = app.config;
 	const typed = { until: read('until').trim(), minimum: read('minimum').trim(), by: read('by') };
-	const minimum = typed.minimum === '' ? 0 : toMinor(Number(typed.minimum), currency);
+	const minimum = typed.minimum === '' ? 0 : readAmount(typed.minimum, currency);
 	const isDay = isDate(typed.until) && typed.until >= FIRST_DATE && typed.until <= LAST_DATE;
 	const problem =
-		minimum === null && Number(typed.minimum) !== 0
-			? `Minimum: use an amount in ${currency} with at most ${currencyExponent(currency)} decimals.`
+		typeof minimum === 'string'
+			? `Smallest payout: "${typed.minimum}" ${formatFault(minimum, typed.minimum, currency)}.`
 			: typed.until !== '' && !isDay
-				? 'Day: write a date such as 2026-11-30, or leave it empty.'
+				? 'Sales up to and including this day: write a date such as 2026-11-30, or leave it empty.'
 				: null;
 	const until = isDay ? spanOfDates(typed.until, typed.until, reportTimezone).to : null;
-	return { typed, problem, order: { until, minimumMinor: minimum ?? 0, byOperator: typed.by !== 'file' } };
+	return {
+		typed,
+		problem,
+		order: { until, minimumMinor: typeof minimum === 'number' ? minimum : 0, byOperator: typed.by !== 'file' }
+	};
 }
 
 /** /admin/payouts?preview&until=&minimum=&by=: a run before it is made. ?show=all: all payouts, otherwise the open ones. */
@@ -128,7 +132,7 @@ export const load = adminPage(async (event, admin) => {
 });
 
 const DONE: Readonly<Record<string, string>> = {
-	create: 'The run is made.',
+	create: 'The run is created.',
 	approve: 'The run is approved.',
 	none: 'Nothing was approved: the payouts were cancelled, because the owners have less by now, or want it elsewhere.',
 	cancel: 'The run is cancelled. Nothing was sent.',
