@@ -1,6 +1,13 @@
 /** Wrong passwords: strangers are slowed down, wherever they are, and never lock the owner of the account out. */
 import { describe, expect, it } from 'vitest';
-import { browse, demoPassword, mailedLink, triesForgotten } from '../../support/pages/browsing.ts';
+import {
+	browse,
+	demoPassword,
+	mailedLink,
+	PASSWORD,
+	someone,
+	triesForgotten
+} from '../../support/pages/browsing.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const EMAIL = 'owner@airtill.example';
@@ -51,6 +58,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			visitor('192.0.2.20').signIn('a wrong password', `nobody-${count}@tests.invalid`);
 		for (let count = 0; count < 19; count += 1) expect((await guess(count)).status).toBe(400);
 		expect((await guess(20)).status).toBe(400);
+		// Whoever has a link by mail chooses the password all the same.
+		const email = someone();
+		const newcomer = visitor('192.0.2.20').browser;
+		const from = { 'x-source': '192.0.2.20' };
+		await newcomer.post('/developer/sign-up', { email }, from);
+		const link = await mailedLink(fixture().server, email);
+		expect((await newcomer.post(link, { password: PASSWORD }, from)).path).toBe('/developer/keys');
 		const since = performance.now();
 		const app = 'app@airtill.example';
 		const order: string[] = [];

@@ -94,7 +94,7 @@ export async function answerInvite(event: RequestEvent, visitor: OwnerVisitor) {
 	const entry = { email, role };
 	if (!isEmail(email)) return refused(400, m.owner_email_incomplete(), entry);
 	if (findMailProblem(app.signIn) !== null) return refused(503, m.owner_mail_off(), entry);
-	const tooMany = await tooManyMails(event, email);
+	const tooMany = await tooManyMails(event, email, visitor.account.id);
 	if (tooMany) return refused(429, tooMany.data.problem, entry);
 	const invited = await attempt(() => inviteStaff(app, entry, employerOf(visitor)));
 	if (!(invited instanceof Refused)) return sendInvitation(event, visitor, invited);
@@ -110,7 +110,7 @@ export async function inviteAgain(event: RequestEvent, visitor: OwnerVisitor) {
 	const invitation = invitations.find((one) => one.id === id);
 	if (!invitation) return refused(409, m.staff_gone());
 	if (findMailProblem(app.signIn) !== null) return refused(503, m.owner_mail_off());
-	const tooMany = await tooManyMails(event, invitation.email);
+	const tooMany = await tooManyMails(event, invitation.email, visitor.account.id);
 	return tooMany ? refused(429, tooMany.data.problem) : sendInvitation(event, visitor, invitation);
 }
 

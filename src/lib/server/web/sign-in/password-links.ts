@@ -8,7 +8,7 @@ import { sha256 } from '../../platform/secrets.ts';
 import { readFields } from '../form.ts';
 import { roleWords } from '../owner/roles.ts';
 import { newPasswordProblem, nextPath, openNext, setPasswordByLink } from './sign-in.ts';
-import { tooManyMails, tooOften } from './sign-in-limits.ts';
+import { tooManyMails } from './sign-in-limits.ts';
 import { acceptInvitation } from '../../accounts/staff.ts';
 import {
 	sendLink,
@@ -83,8 +83,6 @@ export async function usePasswordLink(event: RequestEvent) {
 	const password = field('password');
 	const problem = await newPasswordProblem(password, email);
 	if (problem !== null) return fail(400, { problem });
-	const refused = await tooOften(event, 'sign-in', {});
-	if (refused) return refused;
 	const { invitation } = await findLinkInvitation(app.signIn, token);
 	if (invitation && !(await acceptInvitation(app, sha256(token)))) return fail(400, { problem: '' });
 	const signedIn = await setPasswordByLink(event, { token, email, password });

@@ -5,7 +5,7 @@ import { sha256 } from '../../platform/secrets.ts';
 import { qrSvg } from '../../portal/qr-svg.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/client-address.ts';
-import { attemptSucceeded, tooOften, tooSoon, tryInTurn } from './sign-in-limits.ts';
+import { attemptSucceeded, tooManyCodes, tooSoon, tryInTurn } from './sign-in-limits.ts';
 import {
 	accepted,
 	authOf,
@@ -72,7 +72,7 @@ async function withPassword<Answer extends { headers: Headers }>(
  */
 export async function confirmSecondFactor(event: RequestEvent, person: Visitor) {
 	const { field } = await readFields(event.request);
-	const refused = await tooOften(event, 'sign-in', HERE);
+	const refused = await tooManyCodes(event, person.account.id, HERE);
 	if (refused) return refused;
 	const { api, $context } = await authOf(event);
 	const { adapter, createAuthCookie } = await $context;

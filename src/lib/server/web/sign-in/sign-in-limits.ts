@@ -9,7 +9,7 @@ import { sha256 } from '../../platform/secrets.ts';
 
 // better-auth's rate limiter does not see calls from the server, so attempts are counted here.
 
-/** Forms per minute and network. */
+/** Forms per minute of a network, or of the account of a person who is signed in. */
 const LIMITS = { 'sign-in': 20, 'sign-in-mail': 6 };
 /** Mails per minute and address: the recipient may not have requested them. */
 const MAILS = 2;
@@ -19,15 +19,19 @@ const TOKEN_SECONDS = 400 * 24 * 60 * 60;
 
 type Refusal<Entry> = ActionFailure<Entry & { problem: string }>;
 
-const subjectOf = (event: RequestEvent, action: keyof typeof LIMITS) =>
-	`${action}:address:${networkOf(event.locals.clientAddress())}`;
+/** Who is signed in is counted alone: strangers behind the same address block nobody. */
+const subjectOf = (event: RequestEvent, action: keyof typeof LIMITS, accountId?: number) =>
+	accountId === undefined
+		? `${action}:address:${networkOf(event.locals.clientAddress())}`
+		: `${action}:account:${accountId}`;
 
-/** Returns the answer to a form that this network sent too often, or null. */
-export const tooOften = <Entry extends object>(
+/** Returns the answer to a form of a signed-in person who tried too many codes, or null. */
+export const tooManyCodes = <Entry extends object>(
 	event: RequestEvent,
-	action: keyof typeof LIMITS,
+	accountId: number,
 	entry: Entry
-): Promise<Refusal<Entry> | null> => take(event, subjectOf(event, action), LIMITS[action], entry);
+): Promise<Refusal<Entry> | null> =>
+	take(event, subjectOf(event, 'sign-in', accountId), LIMITS['sign-in'], entry);
 
 /**
  * Runs a sign-in within the limit of its network, which browsers that have signed in to the account before do not count
@@ -57,9 +61,12 @@ export async function tryInTurn<Result, Entry extends object>(
 	return outcome ?? { refused: wait(event, TURN_SECONDS * 1000, entry) };
 }
 
-/** Returns the answer to a form that this network sent too often, or that would send too many mails to an address, or null. */
-export const tooManyMails = async (event: RequestEvent, email: string) =>
-	(await tooOften(event, 'sign-in-mail', { email })) ??
+/**
+ * Returns the answer to a form that was sent too often, or that would send too many mails to an address, or null.
+ * @param accountId of a signed-in person
+ */
+export const tooManyMails = async (event: RequestEvent, email: string, accountId?: number) =>
+	(await take(event, subjectOf(event, 'sign-in-mail', accountId), LIMITS['sign-in-mail'], { email })) ??
 	take(event, `sign-in-mail:email:${sha256(normaliseEmail(email))}`, MAILS, { email });
 
 async function take<Entry extends object>(event: RequestEvent, subject: string, limit: number, entry: Entry) {
