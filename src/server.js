@@ -87,6 +87,11 @@ server.on('connection', (socket) => {
 	sockets.add(socket);
 	socket.once('close', () => sockets.delete(socket));
 });
+server.on('clientError', (error, socket) => {
+	const hasResponse = [...responses].some((response) => response.socket === socket);
+	if (!socket.writable || hasResponse) socket.destroy(error);
+	else socket.end(airtill.answerUnread(error));
+});
 // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would answer 417.
 server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 server.listen(
@@ -139,6 +144,8 @@ function nameHost(request) {
 		request.url = path.startsWith('/') ? path : `/${path}`;
 	}
 	if (request.url === '*') request.url = '/';
+	// The API's listener would answer it with an empty 400 before anybody saw the request.
+	request.url = request.url.replaceAll('\\', '%5C');
 	if (request.headers.host) return;
 	const { localAddress = '', localPort } = request.socket;
 	const address = localAddress.includes(':') ? `[${localAddress.replace(/%.*/, '')}]` : localAddress;

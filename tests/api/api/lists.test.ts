@@ -215,6 +215,19 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		}
 	});
 
+	it('400 invalid_cursor for any other text, also one that base64 reads alike', async () => {
+		const { next_cursor: cursor } = await listOf(buyer.api, '/v1/payments?limit=1');
+		const text = String(cursor);
+		const bytes = Buffer.from(text, 'base64url');
+		const alike = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+			.flatMap((last) => [text.slice(0, -1) + last, text + last])
+			.filter((other) => other !== text && Buffer.from(other, 'base64url').equals(bytes));
+		expect(alike.length).toBeGreaterThan(0);
+		for (const changed of [...alike, `${text}=`, text.slice(0, -1)]) {
+			await buyer.api.refused('400 invalid_cursor', 'GET', `/v1/payments?limit=1&cursor=${changed}`);
+		}
+	});
+
 	it.each([
 		['/v1/sessions?status=paid', 'status', 'unknown_value'],
 		['/v1/payments?status=active', 'status', 'unknown_value'],

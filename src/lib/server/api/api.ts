@@ -37,7 +37,13 @@ export function createApi(
 ): Api {
 	const hono = new OpenAPIHono<ApiEnv>({ getPath: readPath, defaultHook: refuseInvalid });
 	hono.use(prepare(app, readAddress), authenticate, rateLimit);
-	for (const endpoint of endpoints) endpoint.mount(hono);
+	const isPattern = ({ route }: Endpoint) => route.path.includes('{');
+	const literal = endpoints.filter((one) => !isPattern(one));
+	for (const endpoint of literal) endpoint.mount(hono);
+	// "/webhooks/register" is no id of "/webhooks/{id}".
+	for (const { route } of literal)
+		hono.all(route.path, (c) => answerNotFound(c, findMethods(hono, route.path)));
+	for (const endpoint of endpoints.filter(isPattern)) endpoint.mount(hono);
 	hono.notFound((c) => answerNotFound(c, findMethods(hono, c.req.path)));
 	hono.onError(answerError);
 	return { fetch: (request, bindings) => hono.fetch(request, bindings) };
@@ -48,7 +54,6 @@ function findMethods({ routes }: OpenAPIHono<ApiEnv>, path: string): string[] {
 		({ method, path: pattern }) =>
 			method !== 'ALL' && new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+')}$`).test(path)
 	);
-	// "/webhooks/register" is no id of "/webhooks/:id".
 	const literal = matching.filter(({ path: pattern }) => pattern === path);
 	const methods = literal.length > 0 ? literal : matching;
 	return [...new Set(methods.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];

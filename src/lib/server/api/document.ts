@@ -1,4 +1,5 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
+import { MAX_AMOUNT_MINOR, toMajor } from '#lib/domain/money.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import {
 	EVENT_NAMES,
@@ -25,7 +26,7 @@ const INFO = {
 
 **Headers.** Every response has \`X-Request-Id\`; name it when you ask for help. Responses to a known key also say what is left of the rate limit, in \`RateLimit\` and \`X-RateLimit-Remaining\`. Lists link their next page in \`Link\`. A response of an earlier request with the same Idempotency-Key has \`Idempotent-Replayed: true\`.
 
-**Limits.** 100 requests in any 60 seconds for each key (1000 on the enterprise rate plan); all keys of an account together have 20 times as many. Above a limit: 429 with \`Retry-After\`.
+**Limits.** By default 100 requests in any 60 seconds for each key (1000 on the enterprise rate plan); all keys of an account together have 20 times as many. Above a limit: 429 with \`Retry-After\`.
 
 **Changes.** Within \`/v1\` there are only additions: fields, optional parameters, events, enum values, error codes. Ignore what you do not know. A breaking change becomes \`/v2\`, and \`/v1\` then lives for at least 12 months.`
 };
@@ -71,13 +72,20 @@ let kept: { maxPrice: number; text: string } | null = null;
  * The document of this installation as JSON.
  * @param origin public address without a trailing slash
  */
-export function formatDocument(origin: string, { maxPrice }: Pick<Config, 'maxPrice'>): string {
+export function formatDocument(
+	origin: string,
+	{ currency, maxPrice }: Pick<Config, 'currency' | 'maxPrice'>
+): string {
 	if (kept?.maxPrice !== maxPrice) {
 		const document = buildDocument();
 		Object.assign(Object(document.components?.schemas?.['PriceUpdate']).properties.price, {
 			maximum: maxPrice
 		});
-		kept = { maxPrice, text: JSON.stringify(document) };
+		const maxAmount = toMajor(MAX_AMOUNT_MINOR, currency);
+		const text = JSON.stringify(document, (key, value: unknown) =>
+			key === 'maximum' && value === MAX_AMOUNT_MINOR ? maxAmount : value
+		);
+		kept = { maxPrice, text };
 	}
 	return kept.text.replaceAll(EXAMPLE_ORIGIN, JSON.stringify(origin).slice(1, -1));
 }

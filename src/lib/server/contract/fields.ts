@@ -55,10 +55,7 @@ const wholeNumberHint = (minimum: number, maximum: number) =>
 
 export const queryInteger = ([minimum, maximum]: [number, number], byDefault: number, description: string) =>
 	jsonNumber(wholeNumberHint(minimum, maximum))
-		.refine((value) => Number.isInteger(value) && value >= 0, {
-			error: wholeNumberHint(minimum, maximum),
-			abort: true
-		})
+		.refine(Number.isInteger, { error: wholeNumberHint(minimum, maximum), abort: true })
 		.pipe(z.number().min(minimum).max(maximum))
 		.default(byDefault)
 		.openapi({ type: 'integer', minimum, maximum, default: byDefault, param: { description } });

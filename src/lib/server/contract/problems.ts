@@ -156,9 +156,16 @@ export const PROBLEMS = {
 		payer_prompt_limit: {
 			title: 'Too many payment prompts to the number',
 			meaning:
-				'This number got too many payment prompts in the last 15 minutes: five from your account, or 20 from everybody.',
+				'This number got too many payment prompts in the last 15 minutes: by default five from your account, or 20 from everybody.',
 			advice: 'Wait `retry_after` seconds, or pay from another number.',
 			detail: 'This number got 5 payment requests in the last 15 minutes. Try again in 7 min.'
+		},
+		unpaid_prompt_limit: {
+			title: 'Too many payment prompts are unpaid',
+			meaning:
+				'Too many payment prompts of the last 15 minutes are unpaid: of your account, of the network of a buyer of the pages, or in total. An account starts with few, and gets three more for each payment of the last 24 hours. Numbers that paid in the last 30 days are not refused. The session stays open.',
+			advice: 'Wait `retry_after` seconds.',
+			detail: 'Too many payment requests of this account are unpaid. Try again in 7 min.'
 		},
 		voucher_redeemed: {
 			title: 'Voucher has been redeemed',
@@ -245,7 +252,7 @@ export const PROBLEMS = {
 		},
 		not_router_owner: {
 			title: 'The router belongs to another account',
-			meaning: 'The router belongs to another account, which alone may set its price.',
+			meaning: 'The router belongs to another account. Only that account or an administrator may do this.',
 			advice: 'Check the id.',
 			detail: 'The router belongs to another account.'
 		}
@@ -307,13 +314,6 @@ export const PROBLEMS = {
 			advice:
 				'Wait `Retry-After` seconds. While a payment is pending, use `wait` or a webhook instead of frequent polling.',
 			detail: '100 requests per minute are allowed for this API key. Retry in 23 s.'
-		},
-		unpaid_prompt_limit: {
-			title: 'Too many payment prompts are unpaid',
-			meaning:
-				'Too many payment prompts of the last 15 minutes are unpaid: of your account, of the network of a buyer of the pages, or in total. An account starts with few, and gets three more for each payment of the last 24 hours. Numbers that paid in the last 30 days are not refused. The session stays open.',
-			advice: 'Wait `Retry-After` seconds.',
-			detail: 'Too many payment requests of this account are unpaid. Try again in 7 min.'
 		}
 	}),
 	...withStatus(500, {
@@ -338,7 +338,7 @@ export const ITEM_CODES = {
 	out_of_range: 'The value is too small or too large. Values are never clamped.',
 	unknown_field: 'The body has a field that this endpoint does not know. Remove it, or correct its spelling.',
 	unknown_value: 'The value is not one of the known ones, which `detail` lists.',
-	duplicate: 'The parameter, field or entry occurs twice. Send it once.'
+	duplicate: 'The parameter or entry occurs twice. Send it once.'
 } as const;
 
 type ItemCode = keyof typeof ITEM_CODES;
@@ -362,7 +362,10 @@ const problemItem = z
 
 /** Members that only some codes have; their descriptions name the codes. */
 const members = {
-	errors: z.array(problemItem).min(1).describe('`validation_failed`: every invalid value of the request.'),
+	errors: z
+		.array(problemItem)
+		.min(1)
+		.describe('`validation_failed`: every invalid value of one part of the request: path, query or body.'),
 	required_scope: z.enum(SCOPES).describe('`insufficient_scope`: the scope that the API key lacks.'),
 	min_duration: field.duration('`duration_not_allowed`: the shortest time that the router sells.'),
 	max_duration: field.duration('`duration_not_allowed`: the longest time that the router sells.'),

@@ -117,15 +117,21 @@ function hiddenNetwork({ headers }: IncomingMessage, address: string | null): st
 
 function refuse(request: IncomingMessage, response: ServerResponse, path: string): void {
 	const isApi = isApiPath(path);
+	const id = requestId();
 	const [status, type, body] = isApi
-		? ([429, 'application/problem+json', refusalOfApi()] as const)
-		: ([503, 'text/html; charset=utf-8', refusalOfPages(languageOf(request))] as const);
+		? ([429, 'application/problem+json', refusalOfApi(id)] as const)
+		: ([
+				503,
+				'text/html; charset=utf-8',
+				refusalOfPages(languageOf(request), request.method === 'POST')
+			] as const);
 	response.writeHead(status, {
 		'content-type': type,
 		'content-length': Buffer.byteLength(body),
 		'cache-control': 'no-store',
 		'x-content-type-options': 'nosniff',
 		'retry-after': String(RETRY_SECONDS),
+		'x-request-id': id,
 		// What is left of its body is not worth reading.
 		...(request.method === 'GET' || request.method === 'HEAD' ? {} : { connection: 'close' })
 	});
@@ -133,7 +139,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, path: string
 }
 
 /** The API has no 503. */
-function refusalOfApi(): string {
+function refusalOfApi(id: string): string {
 	const { status, title, type } = PROBLEMS.rate_limit_exceeded;
 	return JSON.stringify({
 		type,
@@ -141,26 +147,70 @@ function refusalOfApi(): string {
 		status,
 		detail: `Too many requests of your network wait for an answer. Retry in ${RETRY_SECONDS} s.`,
 		code: 'rate_limit_exceeded',
-		request_id: requestId(),
+		request_id: id,
 		retry_after: RETRY_SECONDS,
 		'violated-policies': ['waiting']
 	});
 }
 
-const pages = new Map<Locale, string>();
+/**
+ * Returns the response to bytes that Node's parser refuses, before there is a request: under /v1 with a status of the API.
+ * @param error of Node's event `clientError`
+ */
+export function answerUnread({ code, rawPacket }: Error & { code?: string; rawPacket?: Buffer }): string {
+	const [, path = ''] = /^[A-Z]+ ([^\s?]+)/.exec(rawPacket?.toString('latin1', 0, 64) ?? '') ?? [];
+	const isTooLong = code === 'HPE_HEADER_OVERFLOW';
+	if (!isApiPath(path)) {
+		const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+		const status = isTooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
+		return `HTTP/1.1 ${isLate ? '408 Request Timeout' : status}\r\nConnection: close\r\n\r\n`;
+	}
+	const id = requestId();
+	const detail = isTooLong
+		? 'Send at most 16 KB of address and headers.'
+		: 'The request is not well-formed HTTP (RFC 9112).';
+	const { status, title } = PROBLEMS.validation_failed;
+	const errors = [{ in: 'header', pointer: '', code: isTooLong ? 'out_of_range' : 'invalid_format', detail }];
+	const type = '/problems/validation_failed';
+	const body = JSON.stringify({
+		type,
+		title,
+		status,
+		detail,
+		code: 'validation_failed',
+		request_id: id,
+		errors
+	});
+	const lines = [
+		'HTTP/1.1 400 Bad Request',
+		'Content-Type: application/problem+json',
+		`Content-Length: ${Buffer.byteLength(body)}`,
+		'Cache-Control: no-store',
+		'X-Content-Type-Options: nosniff',
+		`X-Request-Id: ${id}`,
+		'Connection: close'
+	];
+	return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
 
-/** Loads itself again: by GET, which buys nothing. */
-function refusalOfPages(locale: Locale): string {
-	let page = pages.get(locale);
+const pages = new Map<string, string>();
+
+/** Loads itself again, by GET. After a form, its person sends it again: a reload would show an empty one. */
+function refusalOfPages(locale: Locale, isForm: boolean): string {
+	const key = `${locale}${isForm}`;
+	let page = pages.get(key);
 	if (page === undefined) {
 		const title = m.common_error_busy({}, { locale });
-		const again = m.common_error_again_by_itself({ seconds: RETRY_SECONDS }, { locale });
+		const again = isForm
+			? m.router_nothing_taken({}, { locale })
+			: m.common_error_again_by_itself({ seconds: RETRY_SECONDS }, { locale });
 		page =
 			`<!doctype html><html lang="${locale}" dir="${directionOf(locale)}"><meta charset="utf-8">` +
 			'<meta name="viewport" content="width=device-width, initial-scale=1">' +
-			`<meta http-equiv="refresh" content="${RETRY_SECONDS}"><title>${title}</title>` +
+			(isForm ? '' : `<meta http-equiv="refresh" content="${RETRY_SECONDS}">`) +
+			`<title>${title}</title>` +
 			`<h1>${title}</h1><p>${again}</p></html>`;
-		pages.set(locale, page);
+		pages.set(key, page);
 	}
 	return page;
 }

@@ -192,7 +192,7 @@ async function call<Body>(
 	}
 	if (response.ok) return body as Body;
 	if (typeof body === 'object' && body !== null && 'code' in body) {
-		if (REFUSALS.includes(response.status) || body.code === 'unpaid_prompt_limit') {
+		if (REFUSALS.includes(response.status)) {
 			// The router may be offline, or its prices, times and payment methods may have changed.
 			api.knownRouters?.forget();
 			throw refuse({ ...body }, response.status);

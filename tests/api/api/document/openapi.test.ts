@@ -12,7 +12,7 @@ describe('GET /openapi.json', () => {
 		expect(response.status).toBe(200);
 		expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
 		const { url } = fixture().server;
-		const text = formatDocument(url, { maxPrice: 1_000_000 });
+		const text = formatDocument(url, { currency: 'UGX', maxPrice: 1_000_000 });
 		expect(await response.json()).toEqual(JSON.parse(text));
 		expect(JSON.parse(text)).toMatchObject({ servers: [{ url: `${url}/v1` }] });
 	});

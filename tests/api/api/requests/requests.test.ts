@@ -24,7 +24,7 @@ const WRONG_METHODS = [
 	['/v1/owner/users', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
 	['/v1/webhooks', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
 	['/v1/webhooks/1', 'DELETE', ['GET', 'POST', 'PUT']],
-	['/v1/webhooks/register', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH']],
+	['/v1/webhooks/register', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']],
 	['/v1/owner/routers/1/price', 'PUT', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']],
 	['/v1/owner/routers/1/offers', 'GET, HEAD, PUT', ['POST', 'PATCH', 'DELETE']],
 	['/v1/vouchers/redeem', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],

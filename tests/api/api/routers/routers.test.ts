@@ -48,8 +48,8 @@ const BAD_QUERIES: readonly [string, string, string[]][] = [
 		nearWith('radius=1e-400', 'radius=-0', 'radius=0', 'radius=-5', 'radius=50000.1')
 	],
 	['radius', 'invalid_format', nearWith('radius=', 'radius=1km')],
-	['limit', 'out_of_range', nearWith('limit=1e400', 'limit=0', 'limit=101')],
-	['limit', 'invalid_format', nearWith('limit=5e-1', 'limit=020', 'limit=1.5', 'limit=-1')],
+	['limit', 'out_of_range', nearWith('limit=1e400', 'limit=0', 'limit=-1', 'limit=101')],
+	['limit', 'invalid_format', nearWith('limit=5e-1', 'limit=020', 'limit=1.5')],
 	['name', 'invalid_format', nearWith('name=', 'name=%20-', `name=${'a'.repeat(101)}`)],
 	['lat', 'duplicate', nearWith('lat=0')],
 	['radius', 'duplicate', nearWith('radius=5&radius=5')],
