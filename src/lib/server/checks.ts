@@ -251,7 +251,8 @@ export function* checkAddresses(
 
 	if (!smtp && isSandbox) yield ok('mail', 'mails are printed, not sent');
 	else if (!smtp) {
-		const what = 'no mail server is configured, so nobody can sign up or reset a password in /developer';
+		const what =
+			'no mail server is configured, so nobody can sign up or reset a password, and no invitation or alert is mailed';
 		yield warn('mail', what, 'set SMTP_URL and MAIL_FROM, or create links with "accounts invite"');
 	} else if (origin === null) {
 		yield warn('mail', 'ORIGIN is not set, so no link can be mailed', 'set ORIGIN to the public address');

@@ -1,10 +1,13 @@
 import { countOpenReviews } from './billing/reviews.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseMobile } from '../domain/phone.ts';
+import { parseId, plainText } from '../domain/text.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Base } from './base.ts';
 import type { Row } from './db/schema.ts';
 import { databaseBytes } from './db/inspect.ts';
 import { equalSecrets } from './platform/secrets.ts';
+import { readTyped } from './portal/resume.ts';
 import type { Queries } from './db/database.ts';
 import { sql } from 'kysely';
 
@@ -35,6 +38,8 @@ export function createMonitoring(context: MonitoringContext) {
 		listRouterIds: (state: GatewayState) => listRouterIds(context.database.db, state),
 		/** Lists the newest payments of a figure, with their routers. */
 		listPayments: (filter: PaymentFilter) => listPayments(context, filter),
+		/** Finds payments by their id, the operator's transaction ID (also in its pasted message) or the payer's whole number. */
+		findPayments: (typed: string) => findPayments(context, typed),
 		/** Reads the newest payments of a router, and money there that waits; at most 20 of each. */
 		moneyOf: (routerId: number) => moneyOf(context, routerId),
 		/** @param authorization header of the request */
@@ -228,25 +233,38 @@ interface PaymentFilter {
 	isActivating: boolean;
 }
 
-const listPayments = (
-	{ database, clock }: MonitoringContext,
-	{ operator, statuses, isActivating }: PaymentFilter
-) =>
+const selectPayments = ({ database }: MonitoringContext) =>
 	database.db
 		.selectFrom('payments')
 		.innerJoin('sessions', 'sessions.id', 'payments.session_id')
 		.innerJoin('routers', 'routers.id', 'sessions.router_id')
 		.selectAll('payments')
 		.select(['routers.id as router_id', 'routers.name as router_name'])
+		.orderBy('payments.id', 'desc')
+		.limit(MAX_LISTED);
+
+function findPayments(context: MonitoringContext, typed: string) {
+	const transaction = plainText(readTyped(typed, true).transaction ?? typed).replaceAll(' ', '');
+	const phone = parseMobile(typed, context.config.defaultRegion);
+	// One after another, because each has its index.
+	const ids = sql`
+		select id from payments where id = ${parseId(transaction) ?? 0}
+		union select id from payments where provider_reference in (${transaction}, ${transaction.toUpperCase()})
+		union select id from payments where phone = ${phone ?? ''}`;
+	return selectPayments(context)
+		.where(sql<boolean>`payments.id in (${ids})`)
+		.execute();
+}
+
+const listPayments = (context: MonitoringContext, { operator, statuses, isActivating }: PaymentFilter) =>
+	selectPayments(context)
 		.where('payments.status', 'in', statuses)
 		.$if(isActivating, (found) => found.where('sessions.status', '=', 'activating'))
 		.$if(operator !== null, (found) =>
 			found
 				.where('payments.operator', '=', operator ?? '')
-				.where('payments.created_at', '>=', clock.now() - DAY_MS)
+				.where('payments.created_at', '>=', context.clock.now() - DAY_MS)
 		)
-		.orderBy('payments.id', 'desc')
-		.limit(MAX_LISTED)
 		.execute();
 
 const MAX_RECENT = 1_000;

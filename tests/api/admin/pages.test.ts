@@ -124,6 +124,31 @@ describe('pages of administrators', () => {
 	});
 });
 
+describe.each(DATABASES)('the search for a payment, on %s', (database) => {
+	const fixture = useFixture({ database });
+
+	it('finds it by its number, by the transaction ID or its whole message, and by the whole phone number', async () => {
+		const { buy, sql, server } = fixture();
+		const { id: payment } = (await buy({ router_id: 3 })).payment;
+		await buy({ router_id: 5 });
+		const [row] = await sql.all('select phone, provider_reference from payments where id = ?', payment);
+		const [phone, transaction] = [String(row?.['phone']), String(row?.['provider_reference'])];
+		const admin = await signInAs(server, 'admin');
+		const search = async (typed: string) =>
+			(await admin.get(`/admin/payments?${new URLSearchParams({ q: typed }).toString()}`)).html;
+		const links = (html: string) => [...html.matchAll(/audit\?payment=(\d+)"/g)].map(([, id]) => Number(id));
+		const message = `You have paid UGX 500 to AIRTILL on 2026-11-28 at 10:20:31. Transaction ID: ${transaction.toLowerCase()}.`;
+		for (const typed of [String(payment), transaction, message, phone, `0${phone.slice(4)}`]) {
+			expect(links(await search(typed)), typed).toEqual([payment]);
+		}
+		for (const typed of ['', '999999', 'x', phone.slice(-4), 'K7MQ\u0000']) {
+			expect(await search(typed), typed).toContain('No such payment.');
+		}
+		expect((await admin.get('/admin')).html).toMatch(/action="[^"]*admin\/payments"/);
+		expect((await admin.get('/admin/payments')).status).toBe(404);
+	});
+});
+
 /** The administrator's overview shows what `airtill doctor` finds in stored data, and what to do. */
 describe('the overview', () => {
 	describe('the checks of the overview', () => {

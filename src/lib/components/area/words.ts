@@ -16,3 +16,6 @@ export const DECISION_NAMES: Readonly<Record<Decision, string>> = {
 
 export const decisionName = (decision: string | null): string =>
 	DECISION_NAMES[decision as Decision] ?? decision ?? '';
+
+export const PAYMENT_HINT =
+	'Its number, the operator’s transaction ID or whole message, or the whole phone number of the payer.';

@@ -61,7 +61,7 @@ async function setColumns(
 	});
 }
 
-/** Bounds the routers that an owner has added on the owner pages and not connected. */
+/** Bounds the routers that an owner has added on the owner pages, and that neither are connected nor have sold. */
 export const MAX_UNCONNECTED_ROUTERS = 20;
 
 /**
@@ -111,8 +111,20 @@ async function findAdded(trx: Tx, ownerAccountId: number, externalId: string) {
 	const added = (await findByExternalIds(trx, ownerAccountId, [externalId])).get(externalId);
 	const unconnected = trx
 		.selectFrom('routers')
-		.where(({ and }) => and({ owner_account_id: ownerAccountId, responded_at: null }))
-		.where('external_id', 'like', `${FORM_ID}%`);
+		.where(({ and }) =>
+			and({ owner_account_id: ownerAccountId, responded_at: null, access_confirmed_at: null })
+		)
+		.where('external_id', 'like', `${FORM_ID}%`)
+		.where(({ not, exists, selectFrom }) =>
+			not(
+				exists(
+					selectFrom('sessions')
+						.select('sessions.id')
+						.whereRef('sessions.router_id', '=', 'routers.id')
+						.where('starts_at', 'is not', null)
+				)
+			)
+		);
 	if (added || (await countRows(unconnected)) < MAX_UNCONNECTED_ROUTERS) return added;
 	const reason = `${MAX_UNCONNECTED_ROUTERS} routers of this account are not connected; connect one first`;
 	throw refuseFields({ field: 'limit', reason });

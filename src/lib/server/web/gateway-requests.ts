@@ -199,9 +199,8 @@ async function answerBatch(
 
 async function readParameters({ request, url }: RequestEvent): Promise<URLSearchParams | null> {
 	if (request.method === 'GET') return url.searchParams;
-	if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) return null;
-	const body = await request.text();
-	return body.length > MAX_BODY_BYTES ? null : new URLSearchParams(body);
+	const body = await readBody(request, MAX_BODY_BYTES).catch(() => null);
+	return body && new URLSearchParams(Buffer.from(body).toString('utf8'));
 }
 
 const text = (body: string, status = 200) =>

@@ -204,10 +204,18 @@ describe.each(DATABASES)('on %s', (database) => {
 			400,
 			'You have 20 routers that are not connected yet. Connect one of them first, or ask the administrator.'
 		]);
-		await fixture().sql.run(
-			'update routers set responded_at = 1 where id = ?',
-			Number((await own())[0]?.['id'])
-		);
+		const [connected, selling] = (await own()).map(({ id }) => Number(id));
+		await fixture().sql.run('update routers set responded_at = 1 where id = ?', connected ?? 0);
 		expect((await owner.post(PATH, { ...FIELDS, key })).path).toMatch(/\?done=new$/);
+		// One that sells without a gateway counts no more either.
+		const next = fieldValue(await owner.get(PATH), 'key');
+		expect((await owner.post(PATH, { ...FIELDS, key: next })).status).toBe(400);
+		await owner.post(`/owner/routers/${selling}/edit?/access`, {
+			access: 'shared_password wpa',
+			password: 'the-owners-own'
+		});
+		await owner.post(`/owner/routers/${selling}?/sales`, { do: 'enable' });
+		await fixture().buy({ router_id: selling ?? 0 });
+		expect((await owner.post(PATH, { ...FIELDS, key: next })).path).toMatch(/\?done=new$/);
 	});
 });

@@ -14,14 +14,27 @@ const LISTS = {
 	connect: { title: 'Paid, not yet connected', statuses: ['success'] }
 } as const;
 
-/** /admin/payments?show=&operator=: of an operator, those of the last 24 hours. */
+/** A pasted message of an operator. */
+const MAX_TYPED = 1_000;
+
+/** /admin/payments?q= finds payments; ?show=&operator= lists those of a figure: of an operator, those of the last 24 hours. */
 export const load = adminPage(async ({ url, locals: { app } }) => {
 	const [show, operator] = [url.searchParams.get('show') ?? '', url.searchParams.get('operator')];
-	const list = Object.hasOwn(LISTS, show) ? LISTS[show as keyof typeof LISTS] : error(404, 'Not found');
+	// PostgreSQL refuses NUL in text.
+	const typed =
+		url.searchParams
+			.get('q')
+			?.slice(0, MAX_TYPED)
+			.replace(/\p{Cc}/gu, ' ')
+			.trim() ?? null;
+	const list = Object.hasOwn(LISTS, show) ? LISTS[show as keyof typeof LISTS] : null;
+	if (list === null && typed === null) error(404, 'Not found');
 	const isActivating = show === 'connect';
-	const rows = await app.monitoring.listPayments({ operator, statuses: list.statuses, isActivating });
+	const rows = list
+		? await app.monitoring.listPayments({ operator, statuses: list.statuses, isActivating })
+		: await app.monitoring.findPayments(typed ?? '');
 	return {
-		...{ title: list.title, operator },
+		...{ title: list?.title ?? 'Find a payment', operator, typed: list ? null : typed },
 		payments: rows.map((row) => ({
 			...{ id: row.id, status: row.status, operator: row.operator, phone: maskPhone(row.phone) },
 			amount: formatMinor(row.amount_minor, row.currency),
