@@ -9,6 +9,15 @@ export const VOUCHER_METHOD = 'voucher';
 /** Why such a payment no longer counts: its voucher can be used again. */
 export const VOUCHER_RESTORED = 'voucher_restored';
 
+/** Whether a payment will not take money. An expired one with a reason counts, except for `payer_timeout`: its result is unknown. */
+export const isRefused = ({
+	status,
+	failure_code: code
+}: {
+	status: string;
+	failure_code: string | null;
+}): boolean => status === 'failed' || (status === 'expired' && code !== null && code !== 'payer_timeout');
+
 /** Methods that name an operator; each router lists those it accepts. */
 export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
 

@@ -49,7 +49,10 @@ function follow(field: HTMLInputElement, prefix: string): void {
 		form?.querySelector<HTMLInputElement>(`input[name=paymentMethod]${state}`) ?? null;
 	const pin = form?.querySelector<HTMLElement>('[data-pin]');
 	const anyPin = pin?.textContent ?? '';
-	let guessed: HTMLInputElement | null = null;
+	const guess = () => guessPaymentMethod(roughE164(field.value, prefix)) ?? ANY_PAYMENT_METHOD;
+	// The server sends what the number said before: no choice of the buyer.
+	const sent = radio(':checked');
+	let guessed = field.value === '' || sent?.value === guess() ? sent : null;
 	const showOperator = () => {
 		const name = form && findOperator(form);
 		if (pin) pin.textContent = name ? fill(pin.dataset['pin'] ?? '', name) : anyPin;
@@ -59,8 +62,7 @@ function follow(field: HTMLInputElement, prefix: string): void {
 		field.parentElement?.classList.toggle('whole', isWhole(field.value, field.placeholder, prefix));
 		const chosen = radio(':checked');
 		if (chosen?.value === ANY_PAYMENT_METHOD || (chosen && chosen === guessed)) {
-			const method = guessPaymentMethod(roughE164(field.value, prefix)) ?? ANY_PAYMENT_METHOD;
-			guessed = radio(`[value=${method}]`) ?? radio(`[value=${ANY_PAYMENT_METHOD}]`);
+			guessed = radio(`[value=${guess()}]`) ?? radio(`[value=${ANY_PAYMENT_METHOD}]`);
 			if (guessed) guessed.checked = true;
 		}
 		showOperator();

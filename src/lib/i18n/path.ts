@@ -31,7 +31,7 @@ export const inLanguage = (locale: Locale, pathname: string): string => {
 const TRAILING = /(?:[\s.,;:!?'")\]\u200b-\u200f\u2060\ufeff]|%(?:20|09|0a|0d|22|29|c2%a0|e2%80%8[b-f]))+$/i;
 /** Pages that people type: their addresses have no capitals. */
 const TYPED =
-	/^(?:\/[a-z]{2})?\/(?:r|kiosk|resume|help|terms|privacy|owner|developer|admin|docs)(?:\/[a-z0-9-]{1,16})*$/i;
+	/^(?:\/[a-z]{2})?\/(?:r|kiosk|redeem|resume|help|terms|privacy|owner|developer|admin|docs)(?:\/[a-z0-9-]{1,16})*$/i;
 /** Pages whose addresses people paste; capitals count in a token. */
 const PASTED = /^(?:\/[a-z]{2})?\/(?:s|pass)\/[\w-]+$/;
 

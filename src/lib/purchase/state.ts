@@ -2,7 +2,7 @@ import * as m from '#lib/i18n/messages.js';
 import { formatDataLimit } from './quote.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { formatMoney } from '../domain/money.ts';
-import { VOUCHER_METHOD, VOUCHER_RESTORED, resolveMethod } from '../domain/payment-methods.ts';
+import { VOUCHER_METHOD, VOUCHER_RESTORED, isRefused, resolveMethod } from '../domain/payment-methods.ts';
 
 /**
  * Describes a purchase to its buyer from the states of the API.
@@ -503,14 +503,6 @@ const otherRefusal: Refusal = () => ({
 
 const describeRefusal = (code: string | null, words: PurchaseWords): StatusWords =>
 	(REFUSALS[code ?? ''] ?? otherRefusal)(words);
-
-/** An expired payment with a reason counts, except for `payer_timeout`: its result is unknown. */
-export function isRefused(payment: PaymentState): boolean {
-	if (payment.status === 'failed') return true;
-	return (
-		payment.status === 'expired' && payment.failure_code !== null && payment.failure_code !== 'payer_timeout'
-	);
-}
 
 const refusedKind = (payment: PaymentState) => `refused-${payment.failure_code ?? 'unknown'}`;
 

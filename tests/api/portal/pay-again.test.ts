@@ -5,12 +5,48 @@ import { connectUniFi, newMac, unifiEntry, visitOf } from '../../support/gateway
 import { registerGateway } from '../../support/gateways/gateways.ts';
 import { ndsEntry, sha256 } from '../../support/gateways/opennds.ts';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
+import { shownCode } from '../../support/pages/purchase.ts';
 import { buyHourHere, buyHourOn, pathOf } from '../../support/pages/splash.ts';
-import { eventually, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, startFixture, useFixture } from '../../support/server/fixture.ts';
 
 const ROUTER = 4;
 const DAY = { name: 'Day', duration: '1d', price: 1000 };
 const FAMILY = { name: 'Family day', duration: '1d', price: 1500, max_devices: 3 };
+
+it.each(DATABASES)(
+	'an earlier payment without an answer is still waited for after the next one was declined, on %s',
+	async (database) => {
+		const fixture = await startFixture({ database });
+		try {
+			const person = browse(fixture.server.url);
+			const shop = await person.get('/r/3');
+			const order = { time: '1h 500', paymentMethod: 'mtn_momo', phone: numberEnding('003') };
+			const { path } = await person.post('/r/3', { ...order, purchase: fieldValue(shop, 'purchase') });
+			await fixture.server.advance(11 * 60_000);
+			const waits = 'We are still waiting for your MTN MoMo payment.';
+			await eventually('the first one has no answer', async () =>
+				(await person.get(path)).text.includes(waits)
+			);
+			const declined = { paymentMethod: 'mtn_momo', phone: numberEnding('001'), quoted: '500' };
+			await person.post(`${path}?/retry`, declined);
+			await eventually('the second one is declined', async () => {
+				const [row] = await fixture.sql.all('select status from payments order by id desc limit 1');
+				return row?.['status'] === 'failed';
+			});
+			const page = await person.get(path);
+			expect(page.text).toContain(waits);
+			expect(page.text).not.toContain('You have not been charged');
+			expect(shownCode(page.html)).toBeDefined();
+			const fresh = await person.get('/r/3');
+			const other = { ...order, phone: declined.phone, purchase: fieldValue(fresh, 'purchase') };
+			expect((await person.post('/r/3', other)).text).toContain(
+				'There is a recent order for this number here.'
+			);
+		} finally {
+			await fixture.stop();
+		}
+	}
+);
 
 describe('a declined payment for an offer', () => {
 	const fixture = useFixture({ database: 'sqlite' });

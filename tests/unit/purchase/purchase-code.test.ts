@@ -50,6 +50,13 @@ describe('the code of a voucher', () => {
 		}
 	);
 
+	it.each([
+		'Your voucher: K7MQ-29XT-4HWB, valid today',
+		'https://airtill.example/redeem?code=K7MQ-29XT-4HWB'
+	])('is found in a pasted text: %s', (text) => {
+		expect(readTyped(text, false)).toMatchObject({ code: null, voucher: 'K7MQ29XT4HWB' });
+	});
+
 	it('may be the transaction ID of an operator as well', () => {
 		expect(readTyped('123456789012', false)).toMatchObject({
 			...{ voucher: '123456789012', transaction: '123456789012' }
@@ -58,12 +65,15 @@ describe('the code of a voucher', () => {
 });
 
 describe('a pasted text', () => {
-	it.each([SMS, 'My code is K7MQ - 29XT, it does not work', 'K7MQ\u2060-\u206029XT'])(
-		'gives the code: %s',
-		(text) => {
-			expect(readTyped(text, false).code).toBe('K7MQ29XT');
-		}
-	);
+	it.each([
+		SMS,
+		SMS.replaceAll('KISEMENTI-WIFI', 'Cafe-WiFi'),
+		SMS.replaceAll('KISEMENTI-WIFI', 'HOTELWIFI2'),
+		'My code is K7MQ - 29XT, it does not work',
+		'K7MQ\u2060-\u206029XT'
+	])('gives the code: %s', (text) => {
+		expect(readTyped(text, false).code).toBe('K7MQ29XT');
+	});
 
 	it.each([
 		[
@@ -79,6 +89,12 @@ describe('a pasted text', () => {
 			'Paiement de 500 FCFA effectué. ID de la transaction : MP261121.1216.A12345. Solde 1200',
 			'MP261121.1216.A12345'
 		],
+		['You have paid UGX 1,000 to BLUE CAFE - WIFI today. Transaction ID: 29387498. Fee 0', '29387498'],
+		['You have paid for Order. Reference: 9001. Transaction ID: 66778899001. Thank you', '66778899001'],
+		['Paid UGX 500 to Merchant ID 445566. Transaction ID 21987654321 on 28 Nov', '21987654321'],
+		['Vous avez payé 500 F. Numéro de transaction : 21987654321. Merci', '21987654321'],
+		['Paiement reçu, merci. Référence : PP261128.1216.A1', 'PP261128.1216.A1'],
+		['تم الدفع 500. رقم العملية: ٢١٩٨٧٦٥٤٣٢١ شكرا لك', '21987654321'],
 		['Transaction ID: 1029384756', '1029384756'],
 		['1029384756', '1029384756'],
 		['12345678', '12345678']

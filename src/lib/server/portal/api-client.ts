@@ -23,7 +23,7 @@ type RouterSearch = Pick<Search, 'lat' | 'lon'> & Partial<Search>;
 
 export type ApiClient = ReturnType<typeof apiClient>;
 
-/** Statuses that say what is wrong with the request: 400, 404, and 429 because payments stay unpaid. `reason` is the code. */
+/** Statuses that say what is wrong with the request: 400, 404, and 429 of an older API because payments stay unpaid. `reason` is the code. */
 const refuse = (body: Record<string, unknown>, status: number): Refused<string> => {
 	const Kind = status === 404 ? NotFound<string> : Refused<string>;
 	return new Kind(String(body.code), `${String(body.code)}: ${String(body.detail)}`, { extensions: body });
@@ -192,7 +192,7 @@ async function call<Body>(
 	}
 	if (response.ok) return body as Body;
 	if (typeof body === 'object' && body !== null && 'code' in body) {
-		if (REFUSALS.includes(response.status)) {
+		if (REFUSALS.includes(response.status) || body.code === 'unpaid_prompt_limit') {
 			// The router may be offline, or its prices, times and payment methods may have changed.
 			api.knownRouters?.forget();
 			throw refuse({ ...body }, response.status);

@@ -1,4 +1,4 @@
-import { isRefused } from '#lib/purchase/state.ts';
+import { isRefused } from '#lib/domain/payment-methods.ts';
 import { lockName } from '#lib/server/db/locks.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { parseMobile } from '#lib/domain/phone.ts';

@@ -13,6 +13,7 @@ import {
 	type Quotation,
 	type WantedTime,
 	readPayEntry,
+	timeValue,
 	wantedTime
 } from '#lib/purchase/pay-form.ts';
 import { makePhoneHint } from '#lib/domain/phone.ts';
@@ -178,9 +179,11 @@ const makePurchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeChoic
 	currency: router.currency
 });
 
-/** Returns the entries for a form with a new price; a typed time becomes the chosen one. */
-const showChosen = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
-	wanted.own ? { ...entry, time: OWN_TIME } : entry;
+/** Returns the entries for a form with a new price, at which the tile is found; a typed time becomes the chosen one. */
+const showChosen = (entry: PayEntry, { own, choice }: Pick<Quotation, 'own' | 'choice'>): PayEntry => ({
+	...entry,
+	time: own ? OWN_TIME : timeValue(choice)
+});
 
 /** @param changed the button's price is for another time than the chosen one */
 function makeQuotation({ choice, own }: Omit<Quotation, 'why'>, changed: boolean): Quotation {

@@ -9,7 +9,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { formatDuration } from '#lib/domain/time.ts';
 import { methodName, momentText } from '#lib/format/words.ts';
-import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods.ts';
+import { ANY_PAYMENT_METHOD, isRefused } from '#lib/domain/payment-methods.ts';
 import { DELETED_NUMBER, formatMobile, hideMiddle, numberInField } from '#lib/domain/phone.ts';
 import { chargingMethods, formatAgreed, formatDataLimit, quote, quoteOffer } from '#lib/purchase/quote.ts';
 import {
@@ -22,8 +22,7 @@ import {
 	computeWarnSeconds,
 	describeAdded,
 	describeState,
-	formatRefund,
-	isRefused
+	formatRefund
 } from '#lib/purchase/state.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { FormErrors, PayAgain } from '#lib/purchase/pay-form.ts';

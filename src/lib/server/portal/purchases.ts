@@ -1,4 +1,5 @@
 import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/domain/codes.ts';
+import { isRefused } from '#lib/domain/payment-methods.ts';
 import { hold } from '#lib/server/db/locks.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
@@ -53,7 +54,7 @@ export type ShownSession = SessionBody & { isExtra?: boolean };
 
 export interface PurchasePart {
 	session: ShownSession;
-	/** The payment that bought the session, otherwise the newest one. */
+	/** The payment that bought the session, otherwise the newest one that may still do so, otherwise the newest one. */
 	payment: PaymentBody | null;
 	/** Newest first; some may be refunded. */
 	otherPayments: PaymentBody[];
@@ -161,12 +162,18 @@ export async function readPart(db: Queries, api: ApiClient, row: PurchaseRow): P
 	if (bought !== null && !noted.includes(bought)) payments.push(await api.getPayment(bought));
 	const own = [...parsePaymentIds(row), bought];
 	payments.sort((a, b) => b.id - a.id);
-	const payment =
+	const newest =
 		payments.find(({ id }) => id === session.payment_id) ??
 		payments.find(({ id }) => own.includes(id)) ??
 		null;
+	// After a refused one, an earlier one without an answer may still take the money.
+	const undecided = payments.find((one) => own.includes(one.id) && isUndecided(one));
+	const payment = newest !== null && isRefused(newest) ? (undecided ?? newest) : newest;
 	return { session, payment, otherPayments: payments.filter((other) => other !== payment) };
 }
+
+const isUndecided = (payment: PaymentBody): boolean =>
+	payment.status === 'pending' || (payment.status === 'expired' && !isRefused(payment));
 
 /** Returns the replaced session if it was paid before it could be cancelled, otherwise `session`. */
 async function readPaidInstead(

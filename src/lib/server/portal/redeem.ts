@@ -1,6 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { VOUCHER_CODE_LENGTH, readCode } from '#lib/domain/codes.ts';
 import { toMinor } from '#lib/domain/money.ts';
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { momentText } from '#lib/format/words.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -57,13 +58,18 @@ export async function redeemTyped(
 	event: RequestEvent,
 	code: string,
 	token: string,
-	at: { captiveSession: CaptiveSession | null; routerId: number | null; adds?: AddsTo | null }
+	at: {
+		captiveSession: CaptiveSession | null;
+		routerId: number | null;
+		adds?: AddsTo | null;
+		isKiosk?: boolean;
+	}
 ): Promise<Answer> {
 	const { captiveSessions, gateways, purchases } = event.locals.app;
-	const { captiveSession, adds = null } = at;
+	const { captiveSession, adds = null, isKiosk = false } = at;
 	const gateway = captiveSession && (await findGatewayById(gateways, captiveSession.gatewayId));
 	const redeemer: Redeemer = {
-		...{ token, adds, network: networkOf(event.locals.clientAddress()) },
+		...{ token, adds, isKiosk, network: networkOf(event.locals.clientAddress()) },
 		captiveSession: captiveSession?.device ?? null,
 		routerId: adds?.routerId ?? gateway?.routerId ?? at.routerId,
 		earlier:
@@ -114,7 +120,12 @@ interface Redeemer extends Visitor {
 	/** SHA-256 of the token of the last purchase of the same device. */
 	earlier: string | null;
 	adds: AddsTo | null;
+	/** The next visitor has the same device. */
+	isKiosk: boolean;
 }
+
+/** So long a code opens its purchase for the network that redeemed it: the answer may have been lost. */
+const LOST_ANSWER_MS = 15 * MINUTE_MS;
 
 /**
  * A purchase to whose running pass a voucher adds time. `sessionId`: the active session that ends last; null if it is over.
@@ -150,13 +161,11 @@ async function redeemCode(
 	purchases: Purchases,
 	api: ApiClient,
 	code: string,
-	{ routerId, token, earlier, captiveSession, adds }: Redeemer
+	{ routerId, token, earlier, captiveSession, network, adds, isKiosk }: Redeemer
 ): Promise<string> {
 	const session = await requestTime(api, code, routerId, adds);
-	const mark =
-		captiveSession === null
-			? null
-			: purchases.hashOrder(`voucher ${session.id} captive session ${captiveSession}`);
+	const source = captiveSession === null ? `network ${network}` : `captive session ${captiveSession}`;
+	const mark = isKiosk ? null : purchases.hashOrder(`voucher ${session.id} ${source}`);
 	const { row, isNew } = await findOrStore(purchases, session, token, mark);
 	const { extends_purchase_id: addedTo } = row;
 	// The page of the purchase shows its added time, and its password: the code of a voucher does not open it.
@@ -164,7 +173,10 @@ async function redeemCode(
 	const isSameDevice =
 		(isNew && addedTo === null) ||
 		[sha256(token), earlier, adds && sha256(adds.token)].includes(page?.token_hash ?? '') ||
-		(mark !== null && row.asked_from?.includes(mark) === true);
+		(mark !== null &&
+			row.asked_from?.includes(mark) === true &&
+			(captiveSession !== null ||
+				(addedTo === null && purchases.clock.now() < row.created_at + LOST_ANSWER_MS)));
 	const own = isSameDevice && page ? openToken(purchases, page) : null;
 	if (own !== null) return own;
 	throw new Refused('voucher_redeemed', undefined, { extensions: { redeemed_at: session.created_at } });

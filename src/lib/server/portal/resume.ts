@@ -1,5 +1,6 @@
 import { VOUCHER_CODE_LENGTH, readCode } from '#lib/domain/codes.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
+import { plainText } from '#lib/domain/text.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits.ts';
@@ -19,14 +20,29 @@ import {
 /** An SMS has 160 characters, and operators join several. */
 const MAX_TYPED = 1_000;
 /** Between words, so that a Wi-Fi password in the same message is none. */
-const CODE_IN_TEXT = /(?<![\w-])[\da-z]{4} ?[-‐-―] ?[\da-z]{4}(?![\w-])/i;
-/** "Transaction ID: 1234567890", "TxId:123", "Ref. 7XK2L5M" in the languages of operators. */
-const NAMED_TRANSACTION =
-	/\b(?:(?:t(?:xn?|rans\p{L}*)?\.? ?)?id(?: de (?:la )?transaction)?|ref(?:erence)?)\b[\s.:#-]*([\da-z.]*\d[\da-z.]*)(?<!\.)/iu;
+const CODE_IN_TEXT = /(?<![\w-])[\da-z]{4} ?[-‐-―] ?[\da-z]{4}(?![\w-])/gi;
+const VOUCHER_IN_TEXT = /(?<![\w-])[\da-z]{4}(?:[-‐-―][\da-z]{4}){2}(?![\w-])/i;
+/** The address of a purchase. */
+const PAGE_IN_TEXT = /\/s\/([\w-]{24})(?![\w-])/;
+
+const ID = String.raw`[\s.:#-]*([\da-z.]*\d[\da-z.]*)(?<!\.)`;
+/**
+ * How operators name their transaction, the surest first: a message can name a merchant and an order, too. "Transaction
+ * ID: 1234567890", "TxId:123", "TID 123", "Numéro de transaction : 123", "رقم العملية: 123"; "ID 123"; "Ref. 7XK2L5M".
+ */
+const NAMED_TRANSACTION = [
+	String.raw`(?:\b(?:trans\p{L}*|txn?|tid)|العملية|المعاملة)\.? ?(?:id|no|n[o°º]|number)?${ID}`,
+	String.raw`\bid(?: de (?:la )?transaction)?${ID}`,
+	String.raw`\br[eé]f(?:[eé]rence)?${ID}`
+].map((pattern) => new RegExp(pattern, 'iu'));
 /** M-Pesa begins its messages with the ID: "QGR7XK2L5M Confirmed." */
 const BARE_TRANSACTION = /\b(?=\w*\d)(?=\w*[A-Z])[\dA-Z]{9,}\b/;
 /** With more words it is a message. */
 const MAX_WORDS = 4;
+
+/** Returns the token of a purchase whose address is in a typed or pasted text; null without one. */
+export const readPageToken = (text: string): string | null =>
+	PAGE_IN_TEXT.exec(text.slice(0, MAX_TYPED))?.[1] ?? null;
 
 /**
  * Finds the code in a typed or pasted text, the code of a voucher, or the transaction ID in an operator's message.
@@ -36,18 +52,31 @@ export function readTyped(
 	text: string,
 	isWhole: boolean
 ): { code: string | null; voucher: string | null; transaction: string | null } {
-	const typed = text
-		.slice(0, MAX_TYPED)
-		.normalize('NFKC')
-		.replaceAll(/\p{Cf}/gu, '')
-		.trim();
-	const isMessage = typed.split(/\s+/).length > MAX_WORDS;
+	const typed = plainText(text.slice(0, MAX_TYPED));
+	const isMessage = typed.split(' ').length > MAX_WORDS;
+	const named = NAMED_TRANSACTION.flatMap((pattern) => pattern.exec(typed)?.[1] ?? [])[0] ?? null;
+	const bare = BARE_TRANSACTION.exec(isMessage ? typed : '')?.[0] ?? null;
 	const voucher = readCode(typed, VOUCHER_CODE_LENGTH);
-	const code = voucher === null ? (readCode(typed) ?? readCode(CODE_IN_TEXT.exec(typed)?.[0] ?? '')) : null;
-	const named = NAMED_TRANSACTION.exec(typed)?.[1] ?? BARE_TRANSACTION.exec(isMessage ? typed : '')?.[0];
-	const bare = isWhole || /^(?:\d{6,}|(?=.*\d)[\da-z.]{9,})$/i.test(typed) ? typed : null;
+	const code = voucher === null ? (readCode(typed) ?? findCode(typed, { named, bare })) : null;
+	const inText = code === null && named === null ? VOUCHER_IN_TEXT.exec(typed)?.[0] : undefined;
 	// Of a short text all is the ID, which people group.
-	return { code, voucher, transaction: named ?? (isMessage ? null : bare) };
+	const whole = isWhole || /^(?:\d{6,}|(?=.*\d)[\da-z.]{9,})$/i.test(typed) ? typed : null;
+	return {
+		code,
+		voucher: voucher ?? readCode(inText ?? '', VOUCHER_CODE_LENGTH),
+		transaction: named ?? bare ?? (isMessage ? null : whole)
+	};
+}
+
+/** A name such as "BLUE CAFE - WIFI" is no code beside an ID; elsewhere one with a digit is more likely one. */
+function findCode(
+	typed: string,
+	{ named, bare }: { named: string | null; bare: string | null }
+): string | null {
+	if (named !== null) return null;
+	const found = (typed.match(CODE_IN_TEXT) ?? []).filter((text) => readCode(text) !== null);
+	const likely = found.findLast((text) => /\d/.test(text));
+	return readCode(likely ?? (bare === null ? (found.at(-1) ?? '') : ''));
 }
 
 /** What a try opened, or why it did not. */

@@ -13,7 +13,13 @@ import { readTexts } from '#lib/purchase/pay-form.ts';
 import { makePhoneHint } from '#lib/domain/phone.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
-import { type Resumed, readTyped, resumeByCode, resumeByPayment } from '#lib/server/portal/resume.ts';
+import {
+	type Resumed,
+	readPageToken,
+	readTyped,
+	resumeByCode,
+	resumeByPayment
+} from '#lib/server/portal/resume.ts';
 import { openCaptiveSession, isCaptiveSessionId } from '#lib/server/gateways/captive-sessions.ts';
 import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { redeemTyped } from '#lib/server/portal/redeem.ts';
@@ -58,6 +64,8 @@ async function openTyped(
 	};
 	const api = apiClient(event);
 	const show = (opened: string) => redirect(303, withCaptiveSession(link(`/s/${opened}`), id));
+	const page = readPageToken(typed);
+	if (page !== null) show(page);
 	const open = async (work: Promise<Resumed>) => {
 		const opened = await orUnavailable(work, m.purchase_unreachable());
 		return opened.kind === 'found' ? show(opened.token) : opened;

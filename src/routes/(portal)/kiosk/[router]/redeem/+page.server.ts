@@ -28,7 +28,8 @@ export const actions: Actions = {
 		const { code: typed, purchase } = readTexts(await readForm(event.request), ['code', 'purchase']);
 		const code = readVoucherCode(typed);
 		const { id: routerId } = await findRouter(event);
-		const answer = code && (await redeemTyped(event, code, purchase, { captiveSession: null, routerId }));
+		const answer =
+			code && (await redeemTyped(event, code, purchase, { captiveSession: null, routerId, isKiosk: true }));
 		if (!answer) return fail(404, { code: typed.slice(0, 32), why: m.redeem_unknown() });
 		if ('token' in answer) redirect(303, purchasePath(event, answer.token));
 		return fail(answer.status, { code: typed.slice(0, 32), why: answer.why });

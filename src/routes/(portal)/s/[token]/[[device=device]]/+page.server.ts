@@ -336,6 +336,8 @@ async function addTime(event: PageEvent) {
 		async (formToken, form, another) => {
 			const { token } = event.params;
 			const { purchases } = event.locals.app;
+			const wait = await takeRetry(event, await requirePurchase(event));
+			if (wait !== null) return refuseUnpaid(wait);
 			const orderer = readOrderer(event, another);
 			await extendPurchase(purchases, apiClient(event), token, { ...form, token: formToken }, orderer);
 			return ownPath(event);
