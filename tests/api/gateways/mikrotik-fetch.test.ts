@@ -319,6 +319,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			await step();
 			// Nothing was used meanwhile, so nothing is written.
 			expect(await admissionsOf(sql, pass)).toEqual([counted]);
+			// Its end moves while it is online: what the open connection has used is not taken off twice.
+			await sql.run('update passes set ends_at = ends_at + 60000 where id = ?', pass);
+			await sql.run('update sessions set expires_at = expires_at + 60000 where id = ?', session);
+			await step();
+			await step();
+			expect(router.user(user)).toMatchObject({ 'limit-bytes-total': 100 * MB });
 			// What the router adds to its user when the device leaves is not counted again.
 			router.reboot();
 			await step();

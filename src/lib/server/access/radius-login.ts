@@ -352,6 +352,8 @@ function buildAcceptLimits(kind: GatewayKind, pass: PassRow): Record<string, str
 	const isTooLarge = kind === 'coova' && left !== null && splitDataWords(left).gigawords > 0;
 	const limits = buildLimitAttributes(kind, pass, isTooLarge ? null : left).filter(({ value }) => value > 0);
 	return {
+		// Without it, the `shared-users` of the hotspot's user profile counts: one device (MikroTik's RADIUS manual).
+		...(kind === 'mikrotik' && { 'reply:Port-Limit': pass.max_devices }),
 		...(kind === 'mikrotik' &&
 			!isUnlimited(speed) && { 'reply:Mikrotik-Rate-Limit': formatRouterOsRate(speed) }),
 		...Object.fromEntries(limits.map(({ name, value }) => [`reply:${name}`, value]))

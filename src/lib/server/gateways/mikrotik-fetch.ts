@@ -135,6 +135,7 @@ interface HotspotUser {
 }
 
 const USER = '/ip hotspot user';
+const ACTIVE = '/ip hotspot active';
 
 const survive = (commands: string, user: string) =>
 	`:do {\n${commands}\n} on-error={:log warning "airtill: ${user}"}\n`;
@@ -162,9 +163,9 @@ export function formatUser(facts: GatewayFacts, { login, untilMs, call }: Hotspo
 	const name = `name=${quote(user)}`;
 	const mark = formatComment(facts);
 	const get = (property: string) => `[${USER} get $u ${property}]`;
+	const read = (property: string) => `[${ACTIVE} get $a ${property}]`;
 	const seconds = Math.max(1, Math.ceil((untilMs - now) / 1000)) * maxDevices;
-	const bytes =
-		dataLeft === null ? '0' : `(${Math.max(1, dataLeft)} + ${get('bytes-in')} + ${get('bytes-out')})`;
+	const bytes = dataLeft === null ? '0' : `(${Math.max(1, dataLeft)} + $own)`;
 	const values = [
 		`password=${quote(password)} profile=${quote(nameProfile(login))} disabled=no`,
 		`limit-uptime=($t + ${get('uptime')}) limit-bytes-total=${bytes}`,
@@ -174,8 +175,10 @@ export function formatUser(facts: GatewayFacts, { login, untilMs, call }: Hotspo
 		[
 			`:if ([:len [${USER} find ${name}]] = 0) do={${USER} add ${name} comment=${quote(`${mark}0 0`)}}`,
 			`:local t ${seconds}s`,
-			`:foreach a in=[/ip hotspot active find user=${quote(user)}] do={:set t ($t + [/ip hotspot active get $a uptime])}`,
-			`:foreach u in=[${USER} find ${name} ${findOurs(facts)}] do={${USER} set $u ${values.join(' ')}}`
+			':local used 0',
+			`:foreach a in=[${ACTIVE} find user=${quote(user)}] do={:set t ($t + ${read('uptime')}); :set used ($used + ${read('bytes-in')} + ${read('bytes-out')})}`,
+			// The bytes of a user may not include its open connections (undocumented): neither counts twice.
+			`:foreach u in=[${USER} find ${name} ${findOurs(facts)}] do={:local own (${get('bytes-in')} + ${get('bytes-out')}); :if ($own < $used) do={:set own $used}; ${USER} set $u ${values.join(' ')}}`
 		].join('\n'),
 		user
 	);

@@ -231,7 +231,7 @@ async function setUser(
 	// Too long is safe: we remove the user at the end.
 	const active = user ? await rest.find(ACTIVE, 'user', name) : [];
 	const uptime = `${used(users) + used(active) + secondsLeft() * maxDevices}s`;
-	const bytes = dataLeft === null ? null : String(bytesOf(users) + Math.max(1, dataLeft));
+	const bytes = dataLeft === null ? null : String(countBytes(users, active) + Math.max(1, dataLeft));
 	const wanted = {
 		...{ comment, password, profile, 'limit-uptime': uptime, disabled: 'false' },
 		...(bytes !== null && { 'limit-bytes-total': bytes })
@@ -259,9 +259,15 @@ const disconnect: DeviceController['disconnect'] = async (device, facts, transpo
 };
 
 const usage: DeviceController['usage'] = async (device, facts, transport) => {
-	const users = await usersOf(createRest(facts, transport), device, facts);
-	return users === null || users.length === 0 ? null : bytesOf(users);
+	const rest = createRest(facts, transport);
+	const users = await usersOf(rest, device, facts);
+	if (users === null || users.length === 0) return null;
+	return countBytes(users, await rest.find(ACTIVE, 'user', device.user));
 };
+
+/** The bytes of a user may not include its open connections (undocumented): neither counts twice. */
+const countBytes = (users: readonly Row[], active: readonly Row[]): number =>
+	Math.max(bytesOf(users), bytesOf(active));
 
 /** RouterOS may translate the address of a device that has its own (`to-address`). */
 const sees: DeviceController['sees'] = async ({ mac, ip }, facts, transport) => {

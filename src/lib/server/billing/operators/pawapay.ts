@@ -343,7 +343,8 @@ async function disburse(
 ): Promise<SubmitOutcome> {
 	const provider = await choose(context, { paymentMethod, payerPhone: phone });
 	const code = provider?.code ?? '';
-	const amount = wireAmount(amountMinor, currency, usualDecimals(currency));
+	const known = context.configuration.held()?.rulesOf(code, currency, 'PAYOUT');
+	const amount = wireAmount(amountMinor, currency, known?.decimals ?? usualDecimals(currency));
 	if (amount === null) return refused('merchant_error', `${code} takes whole amounts only.`);
 	const outcome = await context.client.post(
 		'/v2/payouts',
