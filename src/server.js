@@ -89,8 +89,10 @@ server.on('connection', (socket) => {
 });
 server.on('clientError', (error, socket) => {
 	const hasResponse = [...responses].some((response) => response.socket === socket);
-	if (!socket.writable || hasResponse) socket.destroy(error);
-	else socket.end(airtill.answerUnread(error));
+	if (socket.writable && !hasResponse) socket.write(airtill.answerUnread(error));
+	// The sender may never close its side.
+	if (hasResponse) socket.destroy(error);
+	else socket.destroySoon();
 });
 // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would answer 417.
 server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -145,7 +147,7 @@ function nameHost(request) {
 	}
 	if (request.url === '*') request.url = '/';
 	// The API's listener would answer it with an empty 400 before anybody saw the request.
-	request.url = request.url.replaceAll('\\', '%5C');
+	if (API_PATH.test(request.url)) request.url = request.url.replaceAll('\\', '%5C');
 	if (request.headers.host) return;
 	const { localAddress = '', localPort } = request.socket;
 	const address = localAddress.includes(':') ? `[${localAddress.replace(/%.*/, '')}]` : localAddress;

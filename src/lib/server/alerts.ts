@@ -121,6 +121,8 @@ export function confirmAlertChannel(
 	return database.transact(async (trx) => {
 		await lockName(trx, `alerts of ${accountId} by ${channel}`);
 		const row = (await findChannels(trx, accountId)).find((one) => one.channel === channel);
+		// The form came twice.
+		if (row?.code_hash === null && row.confirmed_at !== null) return true;
 		if (!row || row.code_hash === null || (row.code_until ?? 0) <= clock.now()) return false;
 		if (row.code_tries >= MAX_CODE_TRIES) return false;
 		if (!equalSecrets(hashCode(context, row.address, code), row.code_hash)) {

@@ -1,6 +1,6 @@
 import { readAmount, toMajor, toMinor } from '#lib/domain/money.ts';
 import { LIMITS, type Limit, type Limits, limitsOf } from '#lib/domain/offers.ts';
-import { readLine } from '#lib/domain/text.ts';
+import { plainText, readLine } from '#lib/domain/text.ts';
 import { type OffersUpdateBody, type OwnerOfferListBody, offersUpdate } from './contract/offer.ts';
 import type { Operators } from './billing/operators/registry.ts';
 import type { Base } from './base.ts';
@@ -405,7 +405,7 @@ const ACTIVE: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 function readNumber(text: string): number | string | null {
-	const digits = text.trim();
+	const digits = plainText(text);
 	if (digits === '') return null;
 	return /^\d{1,12}$/.test(digits) ? Number(digits) : digits;
 }

@@ -250,7 +250,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it.each([
 			['wait=21', 'out_of_range'],
 			['wait=2.1e1', 'out_of_range'],
-			['wait=-1', 'invalid_format'],
+			['wait=-1', 'out_of_range'],
 			['wait=1.5', 'invalid_format'],
 			['wait=', 'invalid_format'],
 			['wait=soon', 'invalid_format'],

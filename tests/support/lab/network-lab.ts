@@ -17,6 +17,8 @@ export const LAN = 'br-lan';
 /** Longer than openNDS takes for anything: it looks every 15 s whose time has ended. */
 const limitMs = 110_000;
 const lookAgainMs = 100;
+/** A start takes seven seconds, and on a busy machine three times that. A start that hangs is tried again. */
+const START_MS = 35_000;
 /** The pause of procd is five seconds. */
 const RESPAWN_MS = 1000;
 
@@ -241,21 +243,22 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		for (const stream of [started.stdout, started.stderr]) {
 			stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
 		}
-		await until('openNDS runs', async () => {
+		const runs = async () => {
 			if (child !== started) return true;
 			if (hasEnded(started)) throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
 			return log.includes('openNDS is now running', from);
-		});
+		};
+		await until('openNDS runs', runs, START_MS);
 		if (hasEnded(started)) void respawn(started);
 		else started.once('exit', () => void respawn(started));
 	}
-	/** As procd does. The rules of the crashed one can prevent a start; only if they go on doing so, they go. */
+	/** As procd does. The rules of the crashed one can prevent a start: if they do, they go. */
 	async function respawn(crashed: ChildProcess, failedStarts = 0): Promise<void> {
 		if (child !== crashed || !router.isRunning()) return;
 		log += `openNDS crashed (${crashed.signalCode ?? crashed.exitCode})\n`;
 		await sleep(RESPAWN_MS);
 		if (child !== crashed || !router.isRunning()) return;
-		if (failedStarts > 1) await restartFirewall();
+		if (failedStarts > 0) await restartFirewall();
 		await startOpennds().catch((error: unknown) => {
 			log += `${String(error)}\n`;
 			child?.kill('SIGKILL');
@@ -288,12 +291,12 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 }
 
 /** Asks again until it is so. @returns what was found */
-export async function until<T>(what: string, look: () => Promise<T | false>): Promise<T> {
-	const deadline = performance.now() + limitMs;
+export async function until<T>(what: string, look: () => Promise<T | false>, ms = limitMs): Promise<T> {
+	const deadline = performance.now() + ms;
 	for (;;) {
 		const found = await look();
 		if (found !== false) return found;
-		if (performance.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}`);
+		if (performance.now() > deadline) throw new Error(`Not within ${ms} ms: ${what}`);
 		await sleep(lookAgainMs);
 	}
 }

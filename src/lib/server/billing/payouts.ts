@@ -10,7 +10,7 @@ import type { Reads, Tx } from '../db/database.ts';
 import { lockById, lockName } from '../db/locks.ts';
 import { exists, findById, first } from '../db/queries.ts';
 import type { Row } from '../db/schema.ts';
-import { readCsv } from '../platform/csv.ts';
+import { SHORTENED, looksShortened, readCsv } from '../platform/csv.ts';
 import { attempt, refuse } from '../platform/errors.ts';
 import { payoutReference } from '../platform/secrets.ts';
 import { SUBMITTING_MAX_MS, computePollDelayMs, formatRaw, redactMessage } from './operator-calls.ts';
@@ -358,7 +358,7 @@ const recordChange = (
 /**
  * Approves or cancels the proposed payouts of a run. One that exceeds the balance or goes elsewhere by now is cancelled.
  * @param shown what the administrator has seen of the run; null: nothing, to cancel it
- * @returns how many are approved
+ * @returns how many are approved, and how many are cancelled
  * @throws Refused
  */
 export async function decideRun(
@@ -366,15 +366,16 @@ export async function decideRun(
 	run: string,
 	shown: RunSum | null,
 	author: Author
-): Promise<number> {
+): Promise<{ approved: number; cancelled: number }> {
 	const { database, clock } = context;
 	const decision = shown === null ? 'cancel' : 'approve';
 	const payouts = await listProposed(context, run);
+	if (payouts.length === 0) throw refuse('This run was decided already. The list shows its payouts.');
 	const { count, sum } = computeRunSum(payouts);
 	if (shown !== null && (shown.count !== count || shown.sum !== sum)) {
 		throw refuse('The run is not what was shown any more. Look at it again.');
 	}
-	let approved = 0;
+	const done = { approved: 0, cancelled: 0 };
 	for (const { id, created_by, owner_account_id: ownerId } of payouts) {
 		if (decision === 'approve' && created_by === author.by) {
 			throw refuse('You have made this run. Another administrator must approve it.');
@@ -396,10 +397,10 @@ export async function decideRun(
 					: ({ status: 'cancelled' } as const);
 			const changed = await changePayout(trx, payout, { ...to, updated_at: now });
 			if (changed) await begin(context, trx, changed, author, 'proposed');
-			if (changed?.status === 'open') approved += 1;
+			if (changed) done[changed.status === 'open' ? 'approved' : 'cancelled'] += 1;
 		});
 	}
-	return approved;
+	return done;
 }
 
 interface RunSum {
@@ -787,6 +788,10 @@ export async function importOutcomes(context: BillingContext, bytes: Buffer, aut
 	const done = { paid: 0, failed: 0 };
 	for (const { line, reference, transaction, status } of rows) {
 		if (status === '' && transaction === '') continue;
+		if (looksShortened(transaction)) {
+			problems.push(`Line ${line}: ${SHORTENED}`);
+			continue;
+		}
 		const isPaid = status === '' || ENDS.paid.test(status);
 		const outcome = isPaid ? 'paid' : ENDS.failed.test(status) ? 'failed' : null;
 		const payouts = context.database.db.selectFrom('payouts').select('id').where('reference', '=', reference);

@@ -1,7 +1,7 @@
 import { createFileReader, formatFault, formatMinor } from '#lib/domain/money.ts';
 import { plainText } from '#lib/domain/text.ts';
 import type { Queries } from '../db/database.ts';
-import { readCsv } from '../platform/csv.ts';
+import { SHORTENED, looksShortened, readCsv } from '../platform/csv.ts';
 import { refuse } from '../platform/errors.ts';
 import type { StatementColumns } from './operators/operator.ts';
 import {
@@ -154,6 +154,7 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 			const amount = plainText(cells[indexes.amount] ?? '');
 			if (/^[-–—]?$/.test(amount)) return;
 			const transaction = (cells[indexes.transaction] ?? '').trim();
+			if (looksShortened(transaction)) throw refuse(`Line ${line}: ${SHORTENED}`);
 			const reference = (cells[indexes.reference] ?? '').trim() || null;
 			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
 			rows.push({

@@ -3,7 +3,7 @@ import { CODE_ALPHABET, VOUCHER_CODE_LENGTH, codeText, readCode } from '#lib/dom
 import { limitsOf } from '#lib/domain/offers.ts';
 import { VOUCHER_METHOD, VOUCHER_RESTORED } from '#lib/domain/payment-methods.ts';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
-import { parseId } from '#lib/domain/text.ts';
+import { parseId, plainText } from '#lib/domain/text.ts';
 import { durationSeconds } from '#lib/domain/time.ts';
 import { accountActor } from '../audit.ts';
 import type { Caller } from '../accounts/accounts.ts';
@@ -95,7 +95,8 @@ export interface Card {
 
 export const formatVoucherNumber = (id: number): string => `V${id}`;
 
-export const parseVoucherNumber = (typed: string): number => parseId(typed.trim().replace(/^V/i, '')) ?? 0;
+export const parseVoucherNumber = (typed: string): number =>
+	parseId(plainText(typed).replace(/^V ?/i, '')) ?? 0;
 
 /** Two of many codes may be the same, and a form may arrive twice at once. */
 const MAX_TRIES = 3;
@@ -285,7 +286,10 @@ export const markSold = (
 	{ withoutSellers }: { withoutSellers: boolean }
 ): Promise<void> =>
 	context.database.transact(async (trx) => {
-		const { batch } = await lockVoucherOfOwner(trx, actor.accountId, id);
+		const { batch, voucher } = await lockVoucherOfOwner(trx, actor.accountId, id);
+		// The form came twice.
+		const isOwn = voucher.sold_by === actor.personId && voucher.closing_id === null;
+		if (voucher.status === 'sold' && isOwn) return;
 		if (withoutSellers && batch.seller !== null) throw new Refused<VoucherRefusal>('of_seller');
 		const sold = { status: 'sold', sold_at: context.clock.now(), sold_by: actor.personId } as const;
 		if (!(await changeVoucher(trx, id, ['unsold'], sold))) throw new Refused<VoucherRefusal>('not_unsold');
@@ -469,7 +473,8 @@ async function buyWith(
 		...{ sessionId: session.id, paymentId: payment.id, data: describeVoucher(redeemed, batch) }
 	});
 	await audit.record(trx, {
-		...{ actor: accountActor(caller.accountId), action: 'voucher.redeemed', paymentId: payment.id },
+		// Nobody decided; the session has the account of the key.
+		...{ actor: 'airtill', action: 'voucher.redeemed', paymentId: payment.id },
 		before: { status: voucher.sold_by === null ? 'unsold' : 'sold' },
 		after: { router_id: router.id, voucher: voucher.id, session: session.id, amount_minor }
 	});
@@ -695,14 +700,15 @@ export async function sumSellers(
 	{ from, until }: { from: number; until: number }
 ) {
 	const redeemed = sql<number>`sum(case when vouchers.status = 'redeemed' then 1 else 0 end)`;
+	// What a manager sold of a seller's batch is the seller's, too.
+	const name = sql<string | null>`coalesce(batch.seller, accounts.email)`;
 	const commission = sql<number>`sum((batch.amount_minor * batch.commission_basis_points + 5000) / 10000)`;
 	return db
 		.selectFrom('vouchers')
 		.innerJoin('voucher_batches as batch', 'batch.id', 'vouchers.batch_id')
 		.leftJoin('accounts', 'accounts.id', 'vouchers.sold_by')
 		.select(({ fn }) => [
-			'batch.seller',
-			'accounts.email',
+			name.as('name'),
 			fn.countAll<number>().as('sold'),
 			redeemed.as('redeemed'),
 			fn.sum<number>('batch.amount_minor').as('cash'),
@@ -713,7 +719,7 @@ export async function sumSellers(
 		.where('vouchers.status', 'in', ['sold', 'redeemed'])
 		.where('vouchers.sold_at', '>=', from)
 		.where('vouchers.sold_at', '<', until)
-		.groupBy(['batch.seller', 'accounts.email'])
+		.groupBy(name)
 		.orderBy('cash', 'desc')
 		.execute();
 }
@@ -801,7 +807,7 @@ export const listClosings = (
 	{ database: { db } }: Pick<Base, 'database'>,
 	accountId: number,
 	personId: number | null,
-	limit: number
+	{ before, limit }: { before: number | null; limit: number }
 ) =>
 	db
 		.selectFrom('cash_closings')
@@ -809,6 +815,7 @@ export const listClosings = (
 		.selectAll('cash_closings')
 		.select('accounts.email')
 		.where('owner_account_id', '=', accountId)
+		.where('cash_closings.id', '<', before ?? Number.MAX_SAFE_INTEGER)
 		.$if(personId !== null, (query) => query.where('account_id', '=', personId ?? 0))
 		.orderBy('cash_closings.id', 'desc')
 		.limit(limit)

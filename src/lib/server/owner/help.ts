@@ -91,13 +91,13 @@ async function readClues({ operators, purchases }: Help, typed: string): Promise
 }
 
 const ENDING = 4;
-/** Digits of the shortest mobile numbers, with a leading zero or the country's code. */
-const WHOLE_NUMBER = 9;
+/** Digits of the shortest mobile numbers, and the last ones of any number by which it is found. */
+const [SHORTEST, LAST] = [8, 9];
 
 /** The end of a number by which it is found: pages mask it, so a whole number must not find another with its end. */
 function readEnding(digits: string): string | null {
 	if (digits.length === ENDING) return digits;
-	return digits.length >= WHOLE_NUMBER ? digits.replace(/^0+/, '').slice(-WHOLE_NUMBER) : null;
+	return digits.length >= SHORTEST ? digits.replace(/^0+/, '').slice(-LAST) : null;
 }
 
 /** The payment that bought the session, otherwise the newest one. */

@@ -12,6 +12,11 @@ interface CsvReader {
 	problem(line: number, reason: string): void;
 }
 
+/** Whether a spreadsheet has shortened a long number, as "1.23457E+11": its last digits are lost. */
+export const looksShortened = (cell: string): boolean => /^\d([.,]\d+)?E\+\d+$/i.test(cell);
+export const SHORTENED =
+	'the spreadsheet has shortened the transaction ID. Format its column as text, enter the ID again and save.';
+
 type Chunks = Iterable<Buffer> | AsyncIterable<Buffer>;
 
 const MAX_ROW_CHARACTERS = 64 * 1024;

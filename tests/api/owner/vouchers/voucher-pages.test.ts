@@ -29,8 +29,10 @@ describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
 	const sell = (who: Owner) => post(who, 'sell', { offer: `${router}:1` });
 	const make = (fields: Record<string, string> = {}) =>
 		post(owner, 'make', { offer: `${router}:1`, size: '3', seller: '', commission: '', ...fields });
-	const print = (at: string, fields: Record<string, string> = {}) =>
-		owner.post(`${at}?/print`, { paper: 'a4-40', ...fields });
+	const print = async (at: string, fields: Record<string, string> = {}) => {
+		const printed = fieldValue(await owner.get(at), 'printed');
+		return owner.post(`${at}?/print`, { paper: 'a4-40', printed, ...fields });
+	};
 	const codesOf = ({ html }: Page) => [...new Set(html.match(CODE) ?? [])];
 	const numbersOf = ({ text }: Page) => [...new Set(text.match(/(?<![\w-])V\d+(?![\w-])/g) ?? [])];
 	const statusOf = async (number: string) => {
@@ -51,8 +53,12 @@ describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
 
 		const unconfirmed = await print(batch.path);
 		expect([unconfirmed.status, codesOf(unconfirmed)]).toEqual([400, []]);
+		const earlier = fieldValue(await owner.get(batch.path), 'printed');
 		const again = await print(batch.path, { confirm: 'yes' });
 		expect(codesOf(again)).toHaveLength(2);
+		// A reload of that answer sends the form again, while its codes are on paper.
+		const reloaded = await print(batch.path, { confirm: 'yes', printed: earlier });
+		expect([reloaded.status, codesOf(reloaded)]).toEqual([400, []]);
 		await fixture().api.refused('400 voucher_void', 'POST', '/v1/vouchers/redeem', {
 			body: { code: codes[1] }
 		});

@@ -130,7 +130,8 @@ function thousands(text: string): string {
 
 function entryOf(cells: OfferCells): OfferEntry {
 	const duration = parseDuration(cells.duration);
-	const fromThousands = (text: string) => (/^\d+$/.test(text) ? String(Number(text) / 1000) : text);
+	const fromThousands = (text: string) =>
+		/^\d+$/.test(text) ? String(Number(text) / 1000).replace('.', separatorsOf().decimal) : text;
 	return {
 		// An empty name follows the time when that changes.
 		name: cells.name === formatDuration(cells.duration) ? '' : cells.name,

@@ -39,11 +39,12 @@ import { CSV_BATCH, csvResponse } from '../csv.ts';
 import { noteOf, readFields } from '../form.ts';
 import { idOf, pageById } from '../page-links.ts';
 import { type OwnerVisitor, ownRouterOf } from './owner.ts';
+import { amountProblem } from './router.ts';
 import { mayDo } from './roles.ts';
 
 const MAX_ROUTERS = 100;
-/** Rows of a list that needs no further pages. */
-const FEW = 10;
+/** More than one person sells between two counts. */
+const MAX_IN_HAND = 100;
 
 /** The page of everybody who sells: one voucher now, the cash, and for managers the printed ones and the sellers. */
 export async function vouchersPage(event: RequestEvent, { actor, role }: OwnerVisitor) {
@@ -54,8 +55,10 @@ export async function vouchersPage(event: RequestEvent, { actor, role }: OwnerVi
 	const [offers, cash, inHand, closings, batches, sellers] = await Promise.all([
 		listOffers(event, accountId),
 		sumCashInHand(app, actor),
-		listVouchers(app, accountId, { soldBy: personId, isInHand: true, before: null, limit: FEW }),
-		listClosings(app, accountId, mayMake ? null : personId, FEW),
+		listVouchers(app, accountId, { soldBy: personId, isInHand: true, before: null, limit: MAX_IN_HAND }),
+		pageById(event, 'counts', {}, (before, limit) =>
+			listClosings(app, accountId, mayMake ? null : personId, { before, limit })
+		),
 		mayMake
 			? pageById(event, 'before', {}, (before, limit) => listBatches(app, accountId, { before, limit }))
 			: null,
@@ -77,14 +80,17 @@ export async function vouchersPage(event: RequestEvent, { actor, role }: OwnerVi
 				mayUndo: one.status !== 'redeemed' && (mayMake || one.form !== null)
 			}))
 		},
-		closings: closings.map((one) => ({
-			id: one.id,
-			who: one.email,
-			when: moment(one.created_at, timeZone),
-			text: describeClosing(one),
-			isExact: one.counted_minor === one.expected_minor,
-			note: one.note
-		})),
+		closings: {
+			rows: closings.rows.map((one) => ({
+				id: one.id,
+				who: one.email,
+				when: moment(one.created_at, timeZone),
+				text: describeClosing(one),
+				isExact: one.counted_minor === one.expected_minor,
+				note: one.note
+			})),
+			pages: closings.pages
+		},
 		batches: batches && {
 			rows: batches.rows.map((batch) => describeBatch(batch, timeZone)),
 			pages: batches.pages
@@ -165,7 +171,7 @@ async function readSellers({ locals: { app } }: RequestEvent, accountId: number)
 	return {
 		period: periodName('monthly', first, today),
 		rows: rows.map((one) => ({
-			name: one.seller ?? one.email ?? m.vouchers_no_person(),
+			name: one.name ?? m.vouchers_no_person(),
 			figures: [numberText(one.sold), numberText(one.redeemed), formatMinor(one.commission, currency)],
 			net: formatMinor(one.cash, currency)
 		}))
@@ -265,7 +271,9 @@ export async function countCash(event: RequestEvent, { actor }: OwnerVisitor) {
 	const form = field('form');
 	const typed = { counted: field('counted', MAX_TYPED), note: noteOf(field) };
 	const counted = readAmount(typed.counted, app.config.currency);
-	if (typeof counted !== 'number' || counted < 0 || !PURCHASE_TOKEN_PATTERN.test(form))
+	if (typeof counted === 'string' && counted !== 'not_a_number')
+		return refuse('close', amountProblem(counted, typed.counted, app.config.currency), 400, typed);
+	if (typeof counted === 'string' || counted < 0 || !PURCHASE_TOKEN_PATTERN.test(form))
 		return refuse('close', m.vouchers_counted_wrong(), 400, typed);
 	const count = { countedMinor: counted, note: typed.note.slice(0, MAX_NOTE), form };
 	return changeAndSay(event, 'close', () => closeCash(app, actor, count));
@@ -286,7 +294,7 @@ export async function makeBatch(event: RequestEvent, { actor }: OwnerVisitor) {
 	const size = Number(/^\d{1,4}$/.exec(plainText(typed.size).replace(/[ ,.](?=\d{3}$)/, ''))?.[0] ?? 0);
 	const seller = withoutHidden(typed.seller).trim();
 	const percent = Number(
-		/^(\d+([.,]\d+)?) ?%?$/.exec(plainText(typed.commission) || '0')?.[1]?.replace(',', '.') ?? NaN
+		/^(\d+([.,٫]\d+)?) ?[%٪]?$/.exec(plainText(typed.commission) || '0')?.[1]?.replace(/[,٫]/, '.') ?? NaN
 	);
 	const problem =
 		!offer || !PURCHASE_TOKEN_PATTERN.test(form)
@@ -340,7 +348,7 @@ export async function batchPage(event: BatchEvent, owner: OwnerVisitor) {
 		commission:
 			batch.commission_basis_points === 0 ? null : `${numberText(batch.commission_basis_points / 100)} %`,
 		counts: describeCounts(counts),
-		isPrinted: batch.printed_at !== null,
+		printedAt: batch.printed_at,
 		unsold: counts.unsold,
 		papers: PAPERS.map(([paper, words]) => [paper, words()] as const),
 		vouchers: rows.map((one) => describeVoucher(one, timeZone)),
@@ -378,7 +386,9 @@ export async function printBatch(event: BatchEvent, owner: OwnerVisitor) {
 	const [paper] = PAPERS.find(([one]) => one === field('paper')) ?? PAPERS[0];
 	const found = await ownBatch(event, owner);
 	const router = await ownRouterOf(event, owner, found.batch.router_id);
-	if (found.batch.printed_at !== null && field('confirm') === '')
+	// A reload would print other codes, and those on the paper would stop working.
+	const isOld = field('printed') !== String(found.batch.printed_at ?? '');
+	if (isOld || (found.batch.printed_at !== null && field('confirm') === ''))
 		return fail(400, { problem: m.vouchers_confirm_first(), sheet: null });
 	const printed = await attempt(() => printVouchers(app, owner.actor, found.batch.id));
 	if (printed instanceof Refused) return fail(409, { problem: explain(printed), sheet: null });

@@ -134,6 +134,7 @@ export const load = adminPage(async (event, admin) => {
 const DONE: Readonly<Record<string, string>> = {
 	create: 'The run is created.',
 	approve: 'The run is approved.',
+	some: 'The run is approved, without the payouts that were cancelled: their owners have less by now, or want it elsewhere.',
 	none: 'Nothing was approved: the payouts were cancelled, because the owners have less by now, or want it elsewhere.',
 	cancel: 'The run is cancelled. Nothing was sent.',
 	record: 'The outcome is recorded.'
@@ -144,8 +145,10 @@ const payoutForm = (which: string, act: (order: Order<App>) => Promise<unknown>)
 	changeForm(
 		which,
 		{
-			run: async (order: Order<App>) =>
-				(await act(order)) === 'none' ? { leadTo: `${order.event.url.pathname}?done=none` } : 'done'
+			async run(order: Order<App>) {
+				const done = await act(order);
+				return typeof done === 'string' ? { leadTo: `${order.event.url.pathname}?done=${done}` } : 'done';
+			}
 		},
 		async ({ locals }: RequestEvent) => locals.app
 	);
@@ -159,8 +162,8 @@ export const actions = {
 	}),
 	approve: payoutForm('approve', async ({ subject, author, field }) => {
 		const [count = NaN, sum = NaN] = ['count', 'sum'].map((name) => Number(field(name) || NaN));
-		const approved = await decideRun(subject, field('run'), { count, sum }, author);
-		return approved === 0 ? 'none' : null;
+		const { approved, cancelled } = await decideRun(subject, field('run'), { count, sum }, author);
+		return approved === 0 ? 'none' : cancelled > 0 ? 'some' : null;
 	}),
 	cancel: payoutForm('cancel', ({ subject, author, field }) =>
 		decideRun(subject, field('run'), null, author)
