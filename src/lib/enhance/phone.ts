@@ -52,7 +52,7 @@ function follow(field: HTMLInputElement, prefix: string): void {
 	const guess = () => guessPaymentMethod(roughE164(field.value, prefix)) ?? ANY_PAYMENT_METHOD;
 	// The server sends what the number said before: no choice of the buyer.
 	const sent = radio(':checked');
-	let guessed = field.value === '' || sent?.value === guess() ? sent : null;
+	let guessed = sent?.value === guess() ? sent : null;
 	const showOperator = () => {
 		const name = form && findOperator(form);
 		if (pin) pin.textContent = name ? fill(pin.dataset['pin'] ?? '', name) : anyPin;
@@ -69,6 +69,9 @@ function follow(field: HTMLInputElement, prefix: string): void {
 	};
 	field.addEventListener('input', update);
 	form?.addEventListener('change', showOperator);
+	form?.addEventListener('click', ({ target }) => {
+		if (target instanceof HTMLInputElement && target.name === 'paymentMethod') guessed = null;
+	});
 	// The field may be filled before the script runs, or by going back.
 	onWindow('pageshow', field, update);
 	update();

@@ -501,7 +501,7 @@ const otherRefusal: Refusal = () => ({
 	next: m.purchase_refused_other_next()
 });
 
-const describeRefusal = (code: string | null, words: PurchaseWords): StatusWords =>
+export const describeRefusal = (code: string | null, words: PurchaseWords): StatusWords =>
 	(REFUSALS[code ?? ''] ?? otherRefusal)(words);
 
 const refusedKind = (payment: PaymentState) => `refused-${payment.failure_code ?? 'unknown'}`;

@@ -35,6 +35,7 @@ it.each(DATABASES)(
 			});
 			const page = await person.get(path);
 			expect(page.text).toContain(waits);
+			expect(page.text).toContain('Payment declined, or the PIN was wrong.');
 			expect(page.text).not.toContain('You have not been charged');
 			expect(shownCode(page.html)).toBeDefined();
 			const fresh = await person.get('/r/3');

@@ -69,7 +69,11 @@ describe('a pasted text', () => {
 		SMS,
 		SMS.replaceAll('KISEMENTI-WIFI', 'Cafe-WiFi'),
 		SMS.replaceAll('KISEMENTI-WIFI', 'HOTELWIFI2'),
+		SMS.replaceAll('KISEMENTI-WIFI', 'TRANSIT-5G'),
+		SMS.replaceAll('jtza-8htb', 'tx7a-8htb'),
 		'My code is K7MQ - 29XT, it does not work',
+		'ID: K7MQ-29XT',
+		'Ref K7MQ-29XT',
 		'K7MQ\u2060-\u206029XT'
 	])('gives the code: %s', (text) => {
 		expect(readTyped(text, false).code).toBe('K7MQ29XT');
@@ -95,6 +99,12 @@ describe('a pasted text', () => {
 		['Vous avez payé 500 F. Numéro de transaction : 21987654321. Merci', '21987654321'],
 		['Paiement reçu, merci. Référence : PP261128.1216.A1', 'PP261128.1216.A1'],
 		['تم الدفع 500. رقم العملية: ٢١٩٨٧٦٥٤٣٢١ شكرا لك', '21987654321'],
+		['You have transferred 500 UGX to BLUE CAFE. Transaction ID: 123456789. Fee 0', '123456789'],
+		['Vous avez transfere 1000 FCFA a BLUE CAFE. ID: 987654321. Solde 20', '987654321'],
+		['Transfert 500 FCFA a BLUE CAFE, Ref: PP261128.1216.A1 Merci', 'PP261128.1216.A1'],
+		['Transferred UGX5,000 to BLUE CAFE, TxnId 29387498 today', '29387498'],
+		['Transaction 12:16 done. Trans ID 4455667788, thank you', '4455667788'],
+		['TXN20481234', 'TXN20481234'],
 		['Transaction ID: 1029384756', '1029384756'],
 		['1029384756', '1029384756'],
 		['12345678', '12345678']

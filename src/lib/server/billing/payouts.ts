@@ -370,7 +370,7 @@ export async function decideRun(
 	const { database, clock } = context;
 	const decision = shown === null ? 'cancel' : 'approve';
 	const payouts = await listProposed(context, run);
-	if (payouts.length === 0) throw refuse('This run was decided already. The list shows its payouts.');
+	if (payouts.length === 0) throw decidedAlready();
 	const { count, sum } = computeRunSum(payouts);
 	if (shown !== null && (shown.count !== count || shown.sum !== sum)) {
 		throw refuse('The run is not what was shown any more. Look at it again.');
@@ -400,8 +400,11 @@ export async function decideRun(
 			if (changed) done[changed.status === 'open' ? 'approved' : 'cancelled'] += 1;
 		});
 	}
+	if (done.approved + done.cancelled === 0) throw decidedAlready();
 	return done;
 }
+
+const decidedAlready = () => refuse('This run was decided already. The list shows its payouts.');
 
 interface RunSum {
 	count: number;

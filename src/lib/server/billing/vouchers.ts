@@ -274,6 +274,9 @@ async function findOrMakeCounter(
 	return insertBatch(context, trx, actor, order);
 }
 
+/** A form that comes twice in this time was touched twice. Later it is a mistyped number. */
+const REPEATED_MS = 20_000;
+
 /**
  * Marks a printed voucher as sold by a person, who has its cash.
  * @param withoutSellers none of a seller, who has its cash
@@ -287,9 +290,8 @@ export const markSold = (
 ): Promise<void> =>
 	context.database.transact(async (trx) => {
 		const { batch, voucher } = await lockVoucherOfOwner(trx, actor.accountId, id);
-		// The form came twice.
-		const isOwn = voucher.sold_by === actor.personId && voucher.closing_id === null;
-		if (voucher.status === 'sold' && isOwn) return;
+		const isRepeated = (voucher.sold_at ?? 0) > context.clock.now() - REPEATED_MS;
+		if (voucher.status === 'sold' && voucher.sold_by === actor.personId && isRepeated) return;
 		if (withoutSellers && batch.seller !== null) throw new Refused<VoucherRefusal>('of_seller');
 		const sold = { status: 'sold', sold_at: context.clock.now(), sold_by: actor.personId } as const;
 		if (!(await changeVoucher(trx, id, ['unsold'], sold))) throw new Refused<VoucherRefusal>('not_unsold');

@@ -390,12 +390,7 @@ ndsctl_auth)
 	;;
 *_deauth)
 	# $2 MAC address, $3 bytes to it, $4 bytes from it, $7 token, $8 what the sign-in carried
-	(
-		for pause in 0 2 10 30; do
-			sleep $pause
-			ask "method=$1&mac=$2&bytes_in=$3&bytes_out=$4&token=$7&custom=$8" && break
-		done
-	) >/dev/null 2>&1 &
+	ask "method=$1&mac=$2&bytes_in=$3&bytes_out=$4&token=$7&custom=$8" >/dev/null &
 	;;
 esac
 exit 0

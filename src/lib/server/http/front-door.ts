@@ -123,7 +123,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, path: string
 		: ([
 				503,
 				'text/html; charset=utf-8',
-				refusalOfPages(languageOf(request), request.method === 'POST', BUYING.test(path))
+				refusalOfPages(languageOf(request), request.method === 'POST')
 			] as const);
 	response.writeHead(status, {
 		'content-type': type,
@@ -195,18 +195,12 @@ export function answerUnread({ code, rawPacket }: Error & { code?: string; rawPa
 
 const pages = new Map<string, string>();
 
-/** Where a form charges. */
-const BUYING = /^\/+(r|kiosk|s|splash)(\/|$)/;
-
 /** Loads itself again, by GET. After a form, its person goes back to it, or on by the link: a reload would show an empty one. */
-function refusalOfPages(locale: Locale, isForm: boolean, buys: boolean): string {
-	const key = `${locale} ${isForm} ${buys}`;
+function refusalOfPages(locale: Locale, isForm: boolean): string {
+	const key = `${locale} ${isForm}`;
 	let page = pages.get(key);
 	if (page === undefined) {
 		const title = m.common_error_busy({}, { locale });
-		// An earlier try may still go on.
-		const once =
-			isForm && buys ? `<p>${m.purchase_busy_again({ seconds: RETRY_SECONDS }, { locale })}</p>` : '';
 		const again = isForm
 			? `<a href="">${m.common_error_try_again({}, { locale })}</a>`
 			: m.common_error_again_by_itself({ seconds: RETRY_SECONDS }, { locale });
@@ -215,7 +209,7 @@ function refusalOfPages(locale: Locale, isForm: boolean, buys: boolean): string 
 			'<meta name="viewport" content="width=device-width, initial-scale=1">' +
 			(isForm ? '' : `<meta http-equiv="refresh" content="${RETRY_SECONDS}">`) +
 			`<title>${title}</title>` +
-			`<h1>${title}</h1>${once}<p>${again}</p></html>`;
+			`<h1>${title}</h1><p>${again}</p></html>`;
 		pages.set(key, page);
 	}
 	return page;

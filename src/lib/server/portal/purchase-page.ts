@@ -21,6 +21,7 @@ import {
 	computeDataStep,
 	computeWarnSeconds,
 	describeAdded,
+	describeRefusal,
 	describeState,
 	formatRefund
 } from '#lib/purchase/state.ts';
@@ -132,6 +133,9 @@ export function describePurchase(
 			? describeAdded(newest.session, newest.payment, words(newest), now)
 			: null;
 
+	// The newest one, while an earlier one is still waited for.
+	const declined = part.otherPayments.find((one) => isRefused(one) && one.id > (part.payment?.id ?? one.id));
+	const why = declined && describeRefusal(declined.failure_code, words({ ...part, payment: declined })).title;
 	const ran = pass !== null || part.session.status === 'expired';
 	const isLosing = ran && purchase.outages?.isSilent === true;
 	const described = adding ? [part, newest] : [part];
@@ -149,7 +153,11 @@ export function describePurchase(
 		pass,
 		part,
 		waiting: waiting ?? null,
-		notes: [...(ran ? formatOutages(purchase, isLosing) : []), ...listNotes(parts, described)],
+		notes: [
+			...(why === undefined ? [] : [why]),
+			...(ran ? formatOutages(purchase, isLosing) : []),
+			...listNotes(parts, described)
+		],
 		watch: [
 			...[state.kind, adding?.kind, pass?.last.expires_at, pass?.data && computeDataStep(pass.data)],
 			isLosing && 'outage'

@@ -125,7 +125,7 @@ interface Redeemer extends Visitor {
 }
 
 /** So long a code opens its purchase for the network that redeemed it: the answer may have been lost. */
-const LOST_ANSWER_MS = 15 * MINUTE_MS;
+const LOST_ANSWER_MS = 5 * MINUTE_MS;
 
 /**
  * A purchase to whose running pass a voucher adds time. `sessionId`: the active session that ends last; null if it is over.

@@ -25,14 +25,17 @@ const VOUCHER_IN_TEXT = /(?<![\w-])[\da-z]{4}(?:[-‐-―][\da-z]{4}){2}(?![\w-]
 /** The address of a purchase. */
 const PAGE_IN_TEXT = /\/s\/([\w-]{24})(?![\w-])/;
 
-const ID = String.raw`[\s.:#-]*([\da-z.]*\d[\da-z.]*)(?<!\.)`;
+/** Not the first half of a code. */
+const ID = String.raw`(?![\p{L}\p{N}])[\s.:#-]*([\da-z.]*\d[\da-z.]*)(?<!\.)(?![\w-])`;
 /**
- * How operators name their transaction, the surest first: a message can name a merchant and an order, too. "Transaction
- * ID: 1234567890", "TxId:123", "TID 123", "Numéro de transaction : 123", "رقم العملية: 123"; "ID 123"; "Ref. 7XK2L5M".
+ * How operators name their transaction, the surest first: a message can name an amount, a merchant and an order, too.
+ * "Transaction ID: 1234567890", "TxId:123", "TID 123", "Numéro de transaction : 123", "رقم العملية: 123"; "Transaction:
+ * 1234567890"; "ID 123"; "Ref. 7XK2L5M".
  */
 const NAMED_TRANSACTION = [
-	String.raw`(?:\b(?:trans\p{L}*|txn?|tid)|العملية|المعاملة)\.? ?(?:id|no|n[o°º]|number)?${ID}`,
-	String.raw`\bid(?: de (?:la )?transaction)?${ID}`,
+	String.raw`(?:\btrans(?:action)?\.? ?(?:id|no|n[o°º]|number)|\btxn? ?id|\btid|\b(?:id|num[eé]ro|n[uú]mero) d[ea] (?:la )?transa[cç]\p{L}*|العملية|المعاملة)${ID}`,
+	String.raw`\b(?:transa[cç]\p{L}*|txn?)(?=[\s.:#-]+[\da-z.]{6})${ID}`,
+	String.raw`\bid${ID}`,
 	String.raw`\br[eé]f(?:[eé]rence)?${ID}`
 ].map((pattern) => new RegExp(pattern, 'iu'));
 /** M-Pesa begins its messages with the ID: "QGR7XK2L5M Confirmed." */
