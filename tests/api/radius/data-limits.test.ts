@@ -60,7 +60,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await calls().postAuth(user, mac);
 		const bytes = 20_000 * MB;
 		// Otherwise the hotspot's own profile lets in one device.
-		expect((await calls().authorize(user, mac)).attributes['reply:Port-Limit']?.value).toBe(1);
+		expect((await calls().authorize(user, mac)).attributes['reply:Port-Limit']?.value).toBe(2);
 		expect(limitsOf(await calls().authorize(user, mac))).toEqual({
 			'reply:Mikrotik-Total-Limit': bytes % 2 ** 32,
 			'reply:Mikrotik-Total-Limit-Gigawords': 4

@@ -92,6 +92,24 @@ test('the operator lights up while the number is typed, and the buyer can choose
 	await expect(operator(page, 'Airtel Money')).toBeChecked();
 });
 
+test('the operator follows another number after a refusal, unless the buyer has touched one', async ({
+	page,
+	portal
+}) => {
+	await page.goto(`${portal.url}/r/${ROUTER}`);
+	await number(page).fill(freshNumber('002'));
+	await page.getByRole('button', { name: /^Pay/ }).click();
+	await expect(page.getByRole('heading', { level: 1 })).toContainText('Not enough money', { timeout: 20_000 });
+	const checked = page.getByRole('radio', { checked: true });
+	await number(page).fill('0702');
+	await expect(operator(page, 'Airtel Money')).toBeChecked();
+	await number(page).fill('0772');
+	await expect(operator(page, 'MTN MoMo')).toBeChecked();
+	await operator(page, 'MTN MoMo').click();
+	await number(page).fill('0702');
+	await expect(checked.last()).toHaveAccessibleName('MTN MoMo');
+});
+
 test('a number is grouped while it is typed, pasted and corrected, and the cursor stays', async ({
 	page,
 	portal
