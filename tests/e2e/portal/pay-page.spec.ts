@@ -99,7 +99,9 @@ test('the operator follows another number after a refusal, unless the buyer has 
 	await page.goto(`${portal.url}/r/${ROUTER}`);
 	await number(page).fill(freshNumber('002'));
 	await page.getByRole('button', { name: /^Pay/ }).click();
-	await expect(page.getByRole('heading', { level: 1 })).toContainText('Not enough money', { timeout: 20_000 });
+	await expect(page.getByRole('heading', { level: 1 })).toContainText('Not enough money', {
+		timeout: 20_000
+	});
 	const checked = page.getByRole('radio', { checked: true });
 	await number(page).fill('0702');
 	await expect(operator(page, 'Airtel Money')).toBeChecked();
