@@ -24,7 +24,7 @@ import {
 	publicOrigin,
 	setCommonHeaders
 } from '#lib/server/http/requests.ts';
-import { answerUnread, createFrontDoor } from '#lib/server/http/front-door.ts';
+import { createFrontDoor } from '#lib/server/http/front-door.ts';
 import { requestId } from '#lib/server/platform/secrets.ts';
 import { observeRequest } from '#lib/server/api/middleware.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
@@ -59,7 +59,6 @@ export const init: ServerInit = async () => {
 		[Symbol.for('airtill.api')]: {
 			fetch: api.fetch,
 			enter: createFrontDoor(env),
-			answerUnread,
 			opened() {
 				printWelcome(app.config, demo, hasStreets);
 				logFatalErrors();

@@ -87,13 +87,6 @@ server.on('connection', (socket) => {
 	sockets.add(socket);
 	socket.once('close', () => sockets.delete(socket));
 });
-server.on('clientError', (error, socket) => {
-	const hasResponse = [...responses].some((response) => response.socket === socket);
-	if (socket.writable && !hasResponse) socket.write(airtill.answerUnread(error));
-	// The sender may never close its side.
-	if (hasResponse) socket.destroy(error);
-	else socket.destroySoon();
-});
 // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would answer 417.
 server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 server.listen(

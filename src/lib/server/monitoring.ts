@@ -1,13 +1,13 @@
 import { countOpenReviews } from './billing/reviews.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMobile } from '../domain/phone.ts';
-import { parseId, plainText } from '../domain/text.ts';
+import { parseId } from '../domain/text.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { Base } from './base.ts';
 import type { Row } from './db/schema.ts';
 import { databaseBytes } from './db/inspect.ts';
 import { equalSecrets } from './platform/secrets.ts';
-import { readTyped } from './portal/resume.ts';
+import { spellTransaction } from './portal/resume.ts';
 import type { Queries } from './db/database.ts';
 import { sql } from 'kysely';
 
@@ -244,12 +244,12 @@ const selectPayments = ({ database }: MonitoringContext) =>
 		.limit(MAX_LISTED);
 
 function findPayments(context: MonitoringContext, typed: string) {
-	const transaction = plainText(readTyped(typed, true).transaction ?? typed).replaceAll(' ', '');
+	const spellings = spellTransaction(typed);
 	const phone = parseMobile(typed, context.config.defaultRegion);
 	// One after another, because each has its index.
 	const ids = sql`
-		select id from payments where id = ${parseId(transaction) ?? 0}
-		union select id from payments where provider_reference in (${transaction}, ${transaction.toUpperCase()})
+		select id from payments where id = ${parseId(spellings[0] ?? '') ?? 0}
+		union select id from payments where provider_reference in (${sql.join(spellings)})
 		union select id from payments where phone = ${phone ?? ''}`;
 	return selectPayments(context)
 		.where(sql<boolean>`payments.id in (${ids})`)

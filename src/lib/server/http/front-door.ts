@@ -153,46 +153,6 @@ function refusalOfApi(id: string): string {
 	});
 }
 
-/**
- * Returns the response to bytes that Node's parser refuses, before there is a request: under /v1 with a status of the API.
- * @param error of Node's event `clientError`
- */
-export function answerUnread({ code, rawPacket }: Error & { code?: string; rawPacket?: Buffer }): string {
-	const [, path = ''] = /^[A-Z]+ ([^\s?]+)/.exec(rawPacket?.toString('latin1', 0, 64) ?? '') ?? [];
-	const isTooLong = code === 'HPE_HEADER_OVERFLOW';
-	if (!isApiPath(path)) {
-		const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
-		const status = isTooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
-		return `HTTP/1.1 ${isLate ? '408 Request Timeout' : status}\r\nConnection: close\r\n\r\n`;
-	}
-	const id = requestId();
-	const detail = isTooLong
-		? 'Send at most 16 KB of address and headers.'
-		: 'The request is not well-formed HTTP (RFC 9112).';
-	const { status, title } = PROBLEMS.validation_failed;
-	const errors = [{ in: 'header', pointer: '', code: isTooLong ? 'out_of_range' : 'invalid_format', detail }];
-	const type = '/problems/validation_failed';
-	const body = JSON.stringify({
-		type,
-		title,
-		status,
-		detail,
-		code: 'validation_failed',
-		request_id: id,
-		errors
-	});
-	const lines = [
-		'HTTP/1.1 400 Bad Request',
-		'Content-Type: application/problem+json',
-		`Content-Length: ${Buffer.byteLength(body)}`,
-		'Cache-Control: no-store',
-		'X-Content-Type-Options: nosniff',
-		`X-Request-Id: ${id}`,
-		'Connection: close'
-	];
-	return `${lines.join('\r\n')}\r\n\r\n${body}`;
-}
-
 const pages = new Map<string, string>();
 
 /** Loads itself again, by GET. After a form, its person goes back to it, or on by the link: a reload would show an empty one. */

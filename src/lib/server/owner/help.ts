@@ -10,7 +10,7 @@ import type { Audit, Author } from '#lib/server/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { readTyped } from '#lib/server/portal/resume.ts';
+import { readTyped, spellTransaction } from '#lib/server/portal/resume.ts';
 import { type Purchases, findPurchasePage, findSessionsByCode } from '#lib/server/portal/purchases.ts';
 import { type Selectable, sql } from 'kysely';
 import { first } from '#lib/server/db/queries.ts';
@@ -79,13 +79,11 @@ export async function findUndecidedPurchases(context: Help, accountId: number, l
 }
 
 async function readClues({ operators, purchases }: Help, typed: string): Promise<Clues> {
-	const { code, transaction } = readTyped(typed, true);
-	const id = plainText(transaction ?? typed).replaceAll(' ', '');
 	return {
 		ending: readEnding(searchedDigits(typed)),
 		paymentId: parseId(plainText(typed).replaceAll(' ', '')) ?? 0,
-		sessionIds: await findSessionsByCode(purchases, code ?? typed),
-		transactions: [...new Set([typed, id, id.toUpperCase()])],
+		sessionIds: await findSessionsByCode(purchases, readTyped(typed, true).code ?? typed),
+		transactions: [...new Set([typed, ...spellTransaction(typed)])],
 		operators: [...operators.all().map(({ id }) => id), VOUCHER_METHOD]
 	};
 }

@@ -1,4 +1,3 @@
-import { isRefused } from '#lib/domain/payment-methods.ts';
 import { lockName } from '#lib/server/db/locks.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
@@ -21,6 +20,7 @@ import {
 	findRow,
 	findRowById,
 	findRowsOfNumber,
+	isUndecided,
 	loadRow,
 	makeCode,
 	openToken,
@@ -628,7 +628,7 @@ async function readEarlier(
 		return isUnpaid && now - row.created_at < COMPLETE_WITHIN_MS ? { state: 'open', part, agoMs: 0 } : null;
 	}
 	const { session, payment } = part;
-	if (payment.status === 'pending' || (payment.status === 'expired' && !isRefused(payment))) {
+	if (isUndecided(payment)) {
 		const state = payment.status === 'pending' ? 'open' : 'unknown';
 		return session.status === 'pending_payment' ? { state, part, agoMs: 0 } : null;
 	}

@@ -172,7 +172,8 @@ export async function readPart(db: Queries, api: ApiClient, row: PurchaseRow): P
 	return { session, payment, otherPayments: payments.filter((other) => other !== payment) };
 }
 
-const isUndecided = (payment: PaymentBody): boolean =>
+/** Whether a payment may still take money. */
+export const isUndecided = (payment: PaymentBody): boolean =>
 	payment.status === 'pending' || (payment.status === 'expired' && !isRefused(payment));
 
 /** Returns the replaced session if it was paid before it could be cancelled, otherwise `session`. */

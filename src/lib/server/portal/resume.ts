@@ -71,6 +71,12 @@ export function readTyped(
 	};
 }
 
+/** Spells the transaction ID of a typed or pasted text as it is and in capitals: people group it, and type small letters. */
+export function spellTransaction(text: string): string[] {
+	const id = plainText(readTyped(text, true).transaction ?? text).replaceAll(' ', '');
+	return [...new Set([id, id.toUpperCase()])];
+}
+
 /** A name such as "BLUE CAFE - WIFI" is no code beside an ID; elsewhere one with a digit is more likely one. */
 function findCode(
 	typed: string,

@@ -155,22 +155,6 @@ it('a backslash in the path is a character like any other', async () => {
 	expect([status, body]).toEqual([404, expect.objectContaining({ code: 'route_not_found' })]);
 });
 
-it('400 for headers of more than 16 KB, and for what is no HTTP', async () => {
-	const head = ['GET /v1/routers/1 HTTP/1.1', 'Host: airtill.test'];
-	const long = `${head.join('\r\n')}\r\nX-Long: ${'x'.repeat(17 * 1024)}\r\n\r\n`;
-	const broken = `${head.join('\r\n')}\r\nBroken Header\r\n\r\n`;
-	for (const [bytes, code] of [
-		[long, 'out_of_range'],
-		[broken, 'invalid_format']
-	] as const) {
-		const { status, headers, body } = parseAnswer(await exchange(fixture().server.port, bytes));
-		expect([status, headers.get('content-type')?.trim()]).toEqual([400, 'application/problem+json']);
-		expect(body).toMatchObject({ code: 'validation_failed', errors: [{ in: 'header', code }] });
-		expect(headers.get('x-request-id')?.trim()).toBe((body as { request_id: string }).request_id);
-	}
-	expect(await exchange(fixture().server.port, long.replace('/v1', '/r'))).toMatch(/^HTTP\/1\.1 431 /);
-});
-
 it('two requests on one connection get two answers, in their order', async () => {
 	const { server } = fixture();
 	const head = (path: string, last: boolean) =>

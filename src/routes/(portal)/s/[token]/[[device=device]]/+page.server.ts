@@ -267,12 +267,12 @@ export const actions: Actions = {
 };
 
 /** Counts the payment for the device that the page's path names; null if it is admitted, otherwise the seconds to wait. */
-async function takeRetry(event: PageEvent, { router }: Purchase): Promise<number | null> {
+async function takeRetry(event: PageEvent, routerId: number): Promise<number | null> {
 	const { token, device = null } = event.params;
 	if (device === null) return null;
 	const found = await findPurchaseDevice(event.locals.app.captiveSessions, {
 		token,
-		routerId: router.id,
+		routerId,
 		device
 	});
 	return found?.isReader ? takeDeviceOrder(event, device, found.entry.clientMac) : null;
@@ -286,7 +286,7 @@ async function payAgain(event: PageEvent) {
 	const refused = (refusal: Refusal) => showAgain(event, { retried: entry }, refusal);
 	const errors = findRetryProblems(purchase, entry);
 	if (Object.keys(errors).length > 0) return refused({ status: 400, errors });
-	const wait = await takeRetry(event, purchase);
+	const wait = await takeRetry(event, purchase.router.id);
 	if (wait !== null) return refused(refuseUnpaid(wait));
 	let token: string;
 	try {
@@ -333,10 +333,10 @@ async function addTime(event: PageEvent) {
 	return answerPayForm(
 		event,
 		async () => limitRouter(await requirePurchase(event)),
-		async (formToken, form, another) => {
+		async (formToken, form, another, { id: routerId }) => {
 			const { token } = event.params;
 			const { purchases } = event.locals.app;
-			const wait = await takeRetry(event, await requirePurchase(event));
+			const wait = await takeRetry(event, routerId);
 			if (wait !== null) return refuseUnpaid(wait);
 			const orderer = readOrderer(event, another);
 			await extendPurchase(purchases, apiClient(event), token, { ...form, token: formToken }, orderer);
