@@ -30,7 +30,7 @@ export default defineConfig({
 		// A new process for each file took a fifth of the time. Tests share nothing but constants of their modules.
 		isolate: false,
 		sequence: { sequencer: Sequencer },
-		expect: { poll: { timeout: 15_000 } },
+		expect: { poll: { timeout: 60_000 } },
 		globalSetup: ['tests/support/temporary-folder.ts'],
 		projects: [
 			{

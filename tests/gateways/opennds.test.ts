@@ -22,7 +22,7 @@ let phone: Device;
  * start again after a crash.
  */
 async function entryOf(device: Device) {
-	const { status, location } = await until('openNDS redirects the probe', async () => {
+	const { status, location } = await hotspot.lab.untilPortal(async () => {
 		const answer = await device.get(PROBE);
 		return answer.location !== '' && answer;
 	});
@@ -42,15 +42,7 @@ const goesOnline = (device: Device) => until('the device is online', () => devic
 const goesOffline = (device: Device) =>
 	until('the device is offline', async () => !(await device.isOnline()));
 
-/** The power of the router fails for a moment: openNDS knows nobody afterwards. */
-async function restartRouter() {
-	const { lab } = hotspot;
-	await lab.killOpennds();
-	await lab.restartFirewall();
-	await lab.startOpennds();
-}
-
-describe('at level 1, asking with its BinAuth script', () => {
+describe('at level 1, asking with its BinAuth script', { timeout: 300_000 }, () => {
 	let thief: Device;
 
 	beforeAll(async () => {
@@ -95,7 +87,7 @@ describe('at level 1, asking with its BinAuth script', () => {
 		expect(Math.abs(Number(client?.session_end) * 1000 - endMs)).toBeLessThan(SIGN_IN_MS);
 
 		await server.advance(20 * MINUTE_MS);
-		await restartRouter();
+		await hotspot.lab.restartRouter();
 		expect(await phone.isOnline()).toBe(false);
 		// The end of a new sign-in is the one that was paid. Only forward: a clock that was set back goes at half pace.
 		await server.advance(endMs - MINUTE_MS - server.now());
@@ -112,7 +104,7 @@ describe('at level 1, asking with its BinAuth script', () => {
 		const secret = hotspot.gateway.secret;
 		expect((await phone.get(signIn(sha256(hid + secret)))).location).toContain('/splash/');
 		expect(await phone.isOnline()).toBe(false);
-	}, 240_000);
+	});
 
 	it('a sign-in that was not made here lets nobody in', async () => {
 		const { hid } = await entryOf(thief);
@@ -171,7 +163,7 @@ describe('at level 1, asking with its BinAuth script', () => {
 	it('fails open without the guard, and with it nobody has the internet while openNDS is gone', async () => {
 		const { lab } = hotspot;
 		// From a clean start: a respawn finds the rules of the crashed one.
-		await restartRouter();
+		await hotspot.lab.restartRouter();
 		await lab.killOpennds();
 		expect(await phone.isOnline(), 'its rules outlive it').toBe(false);
 		await lab.restartFirewall();
@@ -187,7 +179,7 @@ describe('at level 1, asking with its BinAuth script', () => {
 	});
 });
 
-describe('at level 4', () => {
+describe('at level 4', { timeout: 300_000 }, () => {
 	beforeAll(async () => {
 		hotspot = await startHotspotLab();
 		await hotspot.setLevel4();
@@ -216,7 +208,7 @@ describe('at level 4', () => {
 
 /** Measured through the network beside a device without any limit, which takes a minute of all processors. */
 if (isAll)
-	describe('the limits of an offer', () => {
+	describe('the limits of an offer', { timeout: 300_000 }, () => {
 		const DOWN_KBPS = 2_000;
 		const UP_KBPS = 512;
 		const MEGABYTE = 1_000_000;

@@ -11,6 +11,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { stripVTControlCharacters } from 'node:util';
 import {
 	SetupError,
 	endWithNpm,
@@ -25,6 +26,8 @@ import { ensureBrowser, gatewaysNeed, installMissing } from './programs.js';
 
 const PARTS = /** @type {const} */ (['unit', 'api', 'gateways', 'e2e']);
 const runnerLimitMs = 60 * 60_000;
+const REASON_LINES = 8;
+const REASON_WIDTH = 300;
 const reports = path.join(root, 'tests/output');
 
 const [part, ...filter] = process.argv.slice(2).filter((word) => word !== '--all');
@@ -142,12 +145,17 @@ async function runTests(report, read, script, args) {
 /**
  * Reads vitest's JSON report. A file that could not be loaded, or whose beforeAll failed, has no failed test in it and
  * counts as one failure.
- * @param {{ testResults: { name: string, status: string, assertionResults: { fullName: string, status: string }[] }[] }} report
+ * @typedef {{ fullName: string, status: string, failureMessages: string[] }} VitestTest
+ * @typedef {{ name: string, status: string, message: string, assertionResults: VitestTest[] }} VitestFile
+ * @param {{ testResults: VitestFile[] }} report
  * @returns {Counts}
  */
 function readVitest({ testResults }) {
 	const tests = testResults.flatMap(({ name, assertionResults }) =>
-		assertionResults.map(({ fullName, status }) => ({ name: `${fullName} (${name})`, status }))
+		assertionResults.map(({ fullName, status, failureMessages }) => ({
+			name: `${fullName} (${name})${reasonOf(failureMessages)}`,
+			status
+		}))
 	);
 	const files = testResults.filter(
 		({ status, assertionResults }) =>
@@ -157,14 +165,15 @@ function readVitest({ testResults }) {
 		tests.filter((test) => status.test(test.status)).map(({ name }) => name);
 	return {
 		passed: named(/^passed$/).length,
-		failed: [...named(/^failed$/), ...files.map(({ name }) => name)],
+		failed: [...named(/^failed$/), ...files.map(({ name, message }) => name + reasonOf([message]))],
 		skipped: named(/^(?!passed|failed)/)
 	};
 }
 
 /**
  * Reads Playwright's JSON report. A test that passed only on a retry counts as failed.
- * @typedef {{ title: string, file: string, tests: { status: string, projectName: string }[] }} Spec
+ * @typedef {{ status: string, projectName: string, results: { error?: { message?: string } }[] }} PlaywrightTest
+ * @typedef {{ title: string, file: string, tests: PlaywrightTest[] }} Spec
  * @typedef {{ specs: Spec[], suites?: Suite[] }} Suite
  * @param {{ suites: Suite[] }} report
  * @returns {Counts}
@@ -172,11 +181,12 @@ function readVitest({ testResults }) {
 function readPlaywright({ suites }) {
 	/** @type {(suite: Suite) => Spec[]} */
 	const specsOf = (suite) => [...suite.specs, ...(suite.suites ?? []).flatMap(specsOf)];
-	const tests = suites
-		.flatMap(specsOf)
-		.flatMap(({ title, file, tests: runs }) =>
-			runs.map(({ status, projectName }) => ({ name: `${title} (${file}, ${projectName})`, status }))
-		);
+	const tests = suites.flatMap(specsOf).flatMap(({ title, file, tests: runs }) =>
+		runs.map(({ status, projectName, results }) => ({
+			name: `${title} (${file}, ${projectName})${reasonOf(results.map(({ error }) => error?.message ?? ''))}`,
+			status
+		}))
+	);
 	const named = (/** @type {RegExp} */ status) =>
 		tests.filter((test) => status.test(test.status)).map(({ name }) => name);
 	return {
@@ -184,6 +194,16 @@ function readPlaywright({ suites }) {
 		failed: named(/^(unexpected|flaky)$/),
 		skipped: named(/^skipped$/)
 	};
+}
+
+/**
+ * The beginning of the first error, to stand under the name of a test: whoever has only the end of the output needs it.
+ * @param {string[]} messages
+ */
+function reasonOf([message = '']) {
+	if (message === '') return '';
+	const lines = stripVTControlCharacters(message).split('\n').slice(0, REASON_LINES);
+	return lines.map((line) => `\n\t\t${line.slice(0, REASON_WIDTH)}`).join('');
 }
 
 /**

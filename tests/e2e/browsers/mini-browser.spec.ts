@@ -24,7 +24,7 @@ for (const javaScript of isAll ? [true, false] : [true]) {
 		await mini.page.waitForURL(/\/s(\/[\w-]{24}){1,2}$/);
 		const address = mini.page.url();
 		await mini.reopen(address);
-		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/);
 		await expect(mini.page.locator('.password')).toBeVisible();
 		const password = await mini.page.locator('.password').innerText();
 		await mini.reopen(address);
@@ -43,10 +43,10 @@ for (const javaScript of isAll ? [true, false] : [true]) {
 		await mini.page.locator('form[method=post] button.button').click();
 		await mini.page.waitForURL(/\/s(\/[\w-]{24}){1,2}$/);
 		await mini.reopen(mini.page.url());
-		await expect(title(mini.page)).toHaveText('Payment declined, or the PIN was wrong.', { timeout: 20_000 });
+		await expect(title(mini.page)).toHaveText('Payment declined, or the PIN was wrong.');
 		await mini.page.locator('#phone').fill(freshNumber());
 		await mini.page.getByRole('button', { name: /^Try again/ }).click();
-		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/);
 		await mini.close();
 		expect(mini.faults).toEqual([]);
 	});

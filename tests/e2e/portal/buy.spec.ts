@@ -8,9 +8,7 @@ test(
 	{ tag: '@purchase' },
 	async ({ buyer, page }) => {
 		await buyer.buy(ROUTER, freshNumber());
-		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until (tomorrow, )?\d\d:\d\d/, {
-			timeout: 10_000
-		});
+		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until (tomorrow, )?\d\d:\d\d/);
 		await expect(page.locator('.password')).toHaveText(PASSWORD);
 		await page.getByText('Use it on another device').click();
 		await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
@@ -27,7 +25,7 @@ test('a payer who declines is told that no money left, and can try again without
 	await expect(page.getByText('You have not been charged.')).toBeVisible();
 	await page.getByLabel('Your mobile-money number').fill(freshNumber());
 	await page.getByRole('button', { name: /^Try again/ }).click();
-	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/);
 });
 
 test('time is bought on a real, imported router', async ({ buyer, portal, page }) => {
@@ -41,6 +39,6 @@ test('time is bought on a real, imported router', async ({ buyer, portal, page }
 		.click();
 	await expect(page).toHaveURL(`${portal.url}/r/${router}`);
 	await buyer.buy(router, freshNumber());
-	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 10_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/);
 	await expect(page.getByText('GuestWiFi').first()).toBeVisible();
 });

@@ -8,7 +8,7 @@ const CODE = /^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/;
 /** Buys an hour and waits for its password. */
 async function active(buyer: Buyer): Promise<{ password: string; until: string }> {
 	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/);
 	return { password: await passwordOf(buyer.page), until: await buyer.title.innerText() };
 }
 
@@ -33,7 +33,7 @@ for (const script of isAll ? [true, false] : [true]) {
 			const { password, until } = await active(buyer);
 			const address = new URL(page.url()).pathname;
 			await addTime(page, freshNumber());
-			await expect(buyer.title).not.toHaveText(until, { timeout: 20_000 });
+			await expect(buyer.title).not.toHaveText(until);
 			await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/);
 			expect(await passwordOf(page)).toBe(password);
 			expect(new URL(page.url()).pathname).toBe(address);
@@ -66,9 +66,7 @@ test.describe('without script', () => {
 		await expect(other.getByRole('alert')).toContainText('We can’t find this code.');
 		await other.getByLabel('Your code').fill(code.toLowerCase().replace('-', ' '));
 		await other.getByRole('button', { name: 'Open my purchase' }).click();
-		await expect(other.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
-			timeout: 30_000
-		});
+		await expect(other.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/);
 		await expect(other.getByText(code).first()).toBeAttached();
 		await elsewhere.close();
 	});
@@ -80,17 +78,12 @@ test('while the added time is not paid, password and time stay, beside the state
 }) => {
 	const { password, until } = await active(buyer);
 	await addTime(page, freshNumber('001'));
-	await expect(page.getByRole('heading', { level: 2 })).toHaveText(
-		'Payment declined, or the PIN was wrong.',
-		{
-			timeout: 20_000
-		}
-	);
+	await expect(page.getByRole('heading', { level: 2 })).toHaveText('Payment declined, or the PIN was wrong.');
 	await expect(buyer.title).toHaveText(until);
 	expect(await passwordOf(page)).toBe(password);
 	// The next try takes the place of the first.
 	await addTime(page, freshNumber(), 'Try again');
-	await expect(buyer.title).not.toHaveText(until, { timeout: 20_000 });
+	await expect(buyer.title).not.toHaveText(until);
 	await expect(page.getByRole('heading', { level: 2 })).toHaveCount(0);
 });
 

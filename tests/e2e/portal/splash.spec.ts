@@ -82,9 +82,7 @@ async function atSite(
 				purchase = page.url();
 			},
 			async code() {
-				await expect(mini.page.locator('.large')).toHaveText(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/, {
-					timeout: 20_000
-				});
+				await expect(mini.page.locator('.large')).toHaveText(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
 				// openNDS knows the device, and nobody is asked for a password.
 				if (kind === 'opennds') return;
 				const password = mini.page.locator('.password');
@@ -130,7 +128,7 @@ for (const javaScript of [true, false]) {
 				await pay();
 				const { page } = mini;
 				// It goes by itself.
-				await page.waitForURL(/\/s(\/[\w-]{24}){2}\?online$/, { timeout: 20_000 });
+				await page.waitForURL(/\/s(\/[\w-]{24}){2}\?online$/);
 				await expect(title(page)).toHaveText('You are online.');
 				await code();
 				await expect(page.getByRole('link', { name: 'Start browsing' })).toBeVisible();
@@ -155,7 +153,7 @@ test('without script the day of a price list is bought, and gets exactly it', as
 		await probe();
 		await expect(mini.page.getByText('Best value')).toHaveCount(1);
 		await pay(freshNumber(), /^Day\s*UGX\s1,000\s*3 devices/);
-		await expect(title(mini.page)).toHaveText('You are online.', { timeout: 20_000 });
+		await expect(title(mini.page)).toHaveText('You are online.');
 		await code();
 		expect(gateway.isOnline).toBe(true);
 		const terms = { duration: '1d', amount_minor: 1000, offer_name: 'Day', max_devices: 3 };
@@ -187,7 +185,7 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 			await mini.page.getByRole('button', { name: 'Open my purchase' }).click();
 			await mini.page.waitForURL(/\/s(\/[\w-]{24}){1,2}$/);
 			await portal.advance(31_000);
-			await expect(title(mini.page)).toHaveText('You are online.', { timeout: 30_000 });
+			await expect(title(mini.page)).toHaveText('You are online.');
 			// The first visit's token at the gateway has gone with it: only the newest one opens.
 			expect(gateway.signIns).toEqual([expect.objectContaining({ isRight: true })]);
 		}
@@ -229,7 +227,7 @@ test('UniFi: sold at the address that it calls; the page says that the Wi-Fi ope
 	await atSite({ browser, portal, kind: 'unifi', javaScript: false }, async ({ mini, probe, pay }) => {
 		await probe();
 		await pay();
-		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/);
 		await expect(mini.page.getByText('This Wi‑Fi connects you automatically.')).toBeVisible();
 		await expect(mini.page.getByRole('link', { name: 'Go online now' })).toHaveCount(0);
 	});

@@ -69,7 +69,7 @@ export class Kiosk {
 	}
 
 	async paid(): Promise<void> {
-		await expect(this.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+		await expect(this.title).toHaveText(/^Your Wi‑Fi is paid until/);
 	}
 
 	/** The screen needs no scrolling, and every target is large. */

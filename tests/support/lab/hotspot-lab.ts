@@ -85,7 +85,8 @@ export async function startHotspotLab(): Promise<HotspotLab> {
 		const askAsAuthmon = async (device: Device, payload: string) =>
 			(await device.get(`${list}&payload=${Buffer.from(payload).toString('base64')}`)).body;
 		return {
-			...{ lab, server, gateway, sql, stop, open, askAsAuthmon },
+			...{ lab, server, gateway, sql, stop, askAsAuthmon },
+			open: (device) => open(lab, device),
 			clients: () => clientsOf(lab),
 			setLevel4: () =>
 				database.run('update gateways set settings = ? where name = ?', JSON.stringify({ level: 4 }), name),
@@ -125,7 +126,7 @@ async function clientsOf(lab: NetworkLab): Promise<Client[]> {
 	return Object.values(list.clients);
 }
 
-async function open(device: Device): Promise<Buyer> {
+async function open(lab: NetworkLab, device: Device): Promise<Buyer> {
 	const browser: Browser = await chromium.launch({
 		executablePath: device.browser,
 		args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
@@ -134,7 +135,7 @@ async function open(device: Device): Promise<Buyer> {
 	page.setDefaultTimeout(pageLimitMs);
 	// Phones probe until they are redirected: openNDS can have crashed and start again.
 	const opensPortal = (address: string) =>
-		until('the portal comes', () =>
+		lab.untilPortal(() =>
 			page.goto(address).then(
 				() => page.url().includes('/splash/'),
 				() => false

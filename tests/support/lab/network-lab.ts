@@ -17,8 +17,12 @@ export const LAN = 'br-lan';
 /** Longer than openNDS takes for anything: it looks every 15 s whose time has ended. */
 const limitMs = 110_000;
 const lookAgainMs = 100;
-/** A start takes seven seconds, and on a busy machine three times that. A start that hangs is tried again. */
+/** A start takes seven seconds, and on a busy machine three times that. */
 const START_MS = 35_000;
+const STARTS = 4;
+/** A crash, the pause and a start. */
+const PORTAL_MS = 50_000;
+const LOG_SHOWN = 4_000;
 /** The pause of procd is five seconds. */
 const RESPAWN_MS = 1000;
 
@@ -57,6 +61,13 @@ export interface NetworkLab {
 	killOpennds(): Promise<void>;
 	/** The router's firewall starts anew: what openNDS had set there is gone. */
 	restartFirewall(): Promise<void>;
+	/** The power of the router fails for a moment: openNDS knows nobody afterwards. */
+	restartRouter(): Promise<void>;
+	/**
+	 * Looks until the portal comes. On a busy machine openNDS 9.10 takes its own HTTP server for dead, stops it, and can
+	 * hang for good; then the router is switched off and on, as its owner would.
+	 */
+	untilPortal<T>(look: () => Promise<T | false>): Promise<T>;
 	/** Runs the guard that belongs to the configuration. */
 	startGuard(): Promise<void>;
 	/** Its output. */
@@ -236,34 +247,55 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		await ask(running);
 		await until('openNDS has ended', async () => hasEnded(running));
 	}
-	async function startOpennds() {
-		const started = router.start('opennds', ['-f'], { env });
-		child = started;
-		const from = log.length;
-		for (const stream of [started.stdout, started.stderr]) {
-			stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
+	/** A start that fails or hangs is tried again. The rules of a crashed one can prevent it: they go. */
+	async function startOpennds(): Promise<void> {
+		for (let attempt = 1; ; attempt += 1) {
+			const started = router.start('opennds', ['-f'], { env });
+			child = started;
+			const from = log.length;
+			for (const stream of [started.stdout, started.stderr]) {
+				stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
+			}
+			try {
+				await until('openNDS runs', () => runs(started, from), START_MS);
+				if (hasEnded(started)) void respawn(started);
+				else started.once('exit', () => void respawn(started));
+				return;
+			} catch (error) {
+				log += `${String(error)}\n`;
+				started.kill('SIGKILL');
+				if (attempt === STARTS) throw error;
+				await restartFirewall();
+			}
 		}
-		const runs = async () => {
-			if (child !== started) return true;
-			if (hasEnded(started)) throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
-			return log.includes('openNDS is now running', from);
-		};
-		await until('openNDS runs', runs, START_MS);
-		if (hasEnded(started)) void respawn(started);
-		else started.once('exit', () => void respawn(started));
 	}
-	/** As procd does. The rules of the crashed one can prevent a start: if they do, they go. */
-	async function respawn(crashed: ChildProcess, failedStarts = 0): Promise<void> {
-		if (child !== crashed || !router.isRunning()) return;
+	async function runs(started: ChildProcess, from: number): Promise<boolean> {
+		if (child !== started) return true;
+		if (hasEnded(started)) throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
+		return log.includes('openNDS is now running', from);
+	}
+	/** As procd does. */
+	async function respawn(crashed: ChildProcess): Promise<void> {
+		const isOver = () => child !== crashed || !router.isRunning();
+		if (isOver()) return;
 		log += `openNDS crashed (${crashed.signalCode ?? crashed.exitCode})\n`;
 		await sleep(RESPAWN_MS);
-		if (child !== crashed || !router.isRunning()) return;
-		if (failedStarts > 0) await restartFirewall();
-		await startOpennds().catch((error: unknown) => {
-			log += `${String(error)}\n`;
-			child?.kill('SIGKILL');
-			return child === null ? undefined : respawn(child, failedStarts + 1);
-		});
+		if (!isOver()) await startOpennds().catch((error: unknown) => (log += `${String(error)}\n`));
+	}
+	const killOpennds = () => end((running) => running.kill('SIGKILL'));
+	async function restartRouter() {
+		await killOpennds();
+		await restartFirewall();
+		await startOpennds();
+	}
+	async function untilPortal<T>(look: () => Promise<T | false>): Promise<T> {
+		try {
+			return await until('the portal comes', look, PORTAL_MS);
+		} catch (error) {
+			console.warn(`${String(error)}: the router starts anew.\n${log.slice(-LOG_SHOWN)}`);
+			await restartRouter();
+			return until('the portal comes after a restart', look);
+		}
 	}
 	async function restartFirewall() {
 		for (const table of ['filter', 'nat', 'mangle']) {
@@ -282,8 +314,10 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 			writeFileSync(path.join(folder, path.basename(file)), text, { mode: 0o700 });
 		},
 		stopOpennds: () => end(() => router.try('ndsctl', 'stop')),
-		killOpennds: () => end((running) => running.kill('SIGKILL')),
+		killOpennds,
 		restartFirewall,
+		restartRouter,
+		untilPortal,
 		async startGuard() {
 			await router.run('env', `PATH=${env['PATH'] ?? ''}`, 'sh', '/etc/opennds/airtill-guard.sh');
 		}

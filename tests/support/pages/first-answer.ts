@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-const limitMs = 10_000;
+const limitMs = 60_000;
 
 interface FirstAnswer {
 	/** Headers and body as they were sent. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decoded } from './pages.ts';
 
-const limitMs = 30_000;
+const limitMs = 60_000;
 const lookAgainMs = 100;
 
 let lastNumber = 0;

@@ -76,7 +76,7 @@ export interface NewKey {
 	api: Api;
 }
 
-const limitMs = 30_000;
+const limitMs = 60_000;
 /** Between two looks, at first and at last: one that waits for seconds leaves the processor to what it waits for. */
 const [soonestMs, latestMs] = [10, 100];
 /** First look of the reconciler after a start, and the sandbox's answer, lie before this. */

@@ -35,9 +35,7 @@ test('a screen that is cleared during a payment says that the payment is safe, a
 	await phonePage.getByLabel('Your code').fill(code);
 	await phonePage.getByRole('button', { name: 'Open my purchase' }).click();
 	await expect(phonePage).toHaveURL(address);
-	await expect(phonePage.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
-		timeout: 30_000
-	});
+	await expect(phonePage.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/);
 	await phonePage.close();
 });
 
