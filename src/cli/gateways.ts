@@ -9,12 +9,8 @@ import {
 	type GatewayKind,
 	parsePortalAddress
 } from '#lib/server/gateways/gateway.ts';
-import {
-	type RegisteredGateway,
-	findAdapter,
-	levelProblem,
-	listGateways
-} from '#lib/server/gateways/gateways.ts';
+import { type RegisteredGateway, findAdapter, listGateways } from '#lib/server/gateways/gateways.ts';
+import { levelProblem } from '#lib/server/gateways/opennds.ts';
 import { NO_SETTINGS, rotateGateway } from '#lib/server/gateways/settings.ts';
 import { classifyGateway } from '#lib/server/owner/usage.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
@@ -23,7 +19,7 @@ import { defineCommand, type Values } from './command.ts';
 import { findRouter, knownGateway, ownRouter } from './services.ts';
 import { plain, print, readOneLine, report, REPORT_HELP, tableLine, refuseUsage } from './terminal.ts';
 import { isGatewayVerified } from '#lib/server/routers/routers.ts';
-import { removeGateway } from '#lib/server/access/access.ts';
+import { removeGateway } from '#lib/server/access/gateway-changes.ts';
 import {
 	addGateway,
 	changeGateway,

@@ -1,6 +1,7 @@
 /** One gateway with its own books, and orders of events against it, in this process and with a clock that tests move. */
 import { createAccount } from '#lib/server/accounts/accounts.ts';
-import { movePurchase, removeGateway } from '#lib/server/access/access.ts';
+import { movePurchase } from '#lib/server/access/access.ts';
+import { removeGateway } from '#lib/server/access/gateway-changes.ts';
 import { GATEWAY_JOB, scheduleComparison } from '#lib/server/access/admissions.ts';
 import { compareGateway, compareReading } from '#lib/server/access/compare.ts';
 import { type App, createApp } from '#lib/server/app.ts';

@@ -157,7 +157,7 @@ export interface TimeChoice {
 }
 
 /** Prices for the form. The server makes the texts, because old phones lack the language data. */
-export interface Offer extends Required<PricedRouter> {
+export interface PricedForm extends Required<PricedRouter> {
 	/** The offers of the router; without any, common durations at the hourly price. */
 	choices: TimeChoice[];
 	bounds: string;
@@ -233,7 +233,7 @@ export const usualChoice = (choices: readonly TimeChoice[]): TimeChoice | null =
 /** Allows a line break after the currency, for large figures on narrow screens. */
 export const breakable = (money: string): string => money.replace('\u00a0', ' ');
 
-export const describeOffer = <Router extends PricedRouter>(router: Router): Router & Offer => ({
+export const describeForm = <Router extends PricedRouter>(router: Router): Router & PricedForm => ({
 	...{ payment_methods: [], payment_limits: [], offers: [], hourly: true, max_devices: 1 },
 	...router,
 	choices: timeChoices(router),

@@ -1,12 +1,5 @@
-import {
-	type Access,
-	accessJobs,
-	createProvisioning,
-	letInBuyer,
-	movePurchase,
-	openAccess,
-	forgetDevice
-} from './access/access.ts';
+import { accessJobs, letInBuyer, movePurchase, openAccess, forgetDevice } from './access/access.ts';
+import { type AccessContext, createProvisioning } from './access/provisioning.ts';
 import type { Base } from './base.ts';
 import { type WriteAlert, alertJobs, type Alerts } from './alerts.ts';
 import { createAudit } from './audit.ts';
@@ -230,7 +223,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			isVerified: (gateway) => isGatewayVerified(sales.routers, gateway)
 		}
 	};
-	const access: Access = openAccess({ ...base, ...sales, captiveSessions, transport });
+	const access: AccessContext = openAccess({ ...base, ...sales, captiveSessions, transport });
 	return {
 		transport,
 		captiveSessions,

@@ -2,13 +2,8 @@ import { countOpenReviews } from './billing/reviews.ts';
 import { findCrowdedPools } from './billing/prompt-limits.ts';
 import { findMerchantErrors, formatPortalCallbackUrl } from './billing/operator-calls.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
-import {
-	type Gateways,
-	type RegisteredGateway,
-	findAdapter,
-	levelProblem,
-	listGateways
-} from './gateways/gateways.ts';
+import { type Gateways, type RegisteredGateway, findAdapter, listGateways } from './gateways/gateways.ts';
+import { levelProblem } from './gateways/opennds.ts';
 import { isoTime, systemClock } from './platform/clock.ts';
 import { type Routers, listUnverifiedRouters } from './routers/routers.ts';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,5 @@
-import { type Access, changeGatewaySettings, removeGatewayForOwner } from '#lib/server/access/access.ts';
+import { changeGatewaySettings, removeGatewayForOwner } from '#lib/server/access/gateway-changes.ts';
+import type { AccessContext } from '#lib/server/access/provisioning.ts';
 import { scheduleComparison } from '#lib/server/access/admissions.ts';
 import { adoptPortalLogin, checkGatewayKind } from '#lib/server/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
@@ -39,7 +40,7 @@ import { installScript } from './gateways/opennds.ts';
 export interface GatewaySetup extends Base {
 	gateways: Gateways;
 	routers: Routers;
-	access: Access;
+	access: AccessContext;
 	offers: Offers;
 	transport: GatewayTransport;
 	/** Ids of gateways that are tested now. */

@@ -6,14 +6,8 @@ import type { Operators } from './billing/operators/registry.ts';
 import type { Base } from './base.ts';
 import type { Queries } from './db/database.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
-import {
-	type Gateways,
-	type RegisteredGateway,
-	computeMaxSpeedKbps,
-	explainUnheldData,
-	explainUnheldSpeed,
-	findGatewaysOfRouter
-} from './gateways/gateways.ts';
+import { type Gateways, type RegisteredGateway, findGatewaysOfRouter } from './gateways/gateways.ts';
+import { computeMaxSpeedKbps, explainUnheldData, explainUnheldSpeed } from './gateways/gateway.ts';
 import { isoTime } from './platform/clock.ts';
 import { validationFailed, Refused, refuseFields } from './platform/errors.ts';
 import {

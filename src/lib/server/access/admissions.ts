@@ -184,7 +184,7 @@ export const changeAdmission = (
 	return isChanged(query.where('unanswered_at', call === null ? 'is' : '=', call));
 };
 
-/** Releases rows of a pass: gateways disconnect them. */
+/** Releases a row: its gateway disconnects it. */
 export const releaseAdmission = (queries: Queries, id: number, now: number) =>
 	queries
 		.updateTable('admissions')
@@ -216,7 +216,7 @@ export async function countPending(queries: Queries, gatewayId: number, now: num
 	};
 }
 
-/** Counts rows of open passes, and those that the gateway may still let in. */
+/** Returns the ids of rows of open passes, and of those that the gateway may still let in. */
 export async function findUsedAdmissions(
 	queries: Queries,
 	gatewayId: number,

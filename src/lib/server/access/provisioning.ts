@@ -122,7 +122,6 @@ const signsInItself = (device: BroughtDevice | null, targets: readonly Registere
 
 const AWAIT_ROUTER_MS = 5_000;
 
-/** Needs no sessions, so it is created before them. */
 export const createProvisioning = (context: ProvisioningContext): Provisioning => ({
 	requestAdmissions: (trx, router, pass) => requestAdmissions(context, trx, router, pass),
 	scheduleComparisons: (trx, passId) => schedulePassComparisons(context, trx, passId),

@@ -27,18 +27,6 @@ import type { Insertable, Selectable, Updateable } from 'kysely';
 import { first, isChanged } from '#lib/server/db/queries.ts';
 import type { GatewaysTable } from '../db/schema.ts';
 
-export {
-	splitDataWords,
-	isUnlimited,
-	computeMaxSpeedKbps,
-	formatRouterOsRate,
-	explainUnheldData,
-	explainUnheldSpeed,
-	UNSEEN_BYTES
-} from './gateway.ts';
-
-export { levelProblem } from './opennds.ts';
-
 export async function* listGateways({ database, secrets }: Gateways): AsyncGenerator<RegisteredGateway> {
 	for await (const row of iterateGateways(database.db)) yield openGateway(row, secrets);
 }

@@ -4,7 +4,9 @@ import { VOUCHER_METHOD } from '#lib/domain/payment-methods.ts';
 import { DELETED_NUMBER, searchedDigits } from '#lib/domain/phone.ts';
 import { parseId, plainText } from '#lib/domain/text.ts';
 import type { Operators } from '../billing/operators/registry.ts';
-import { type Access, REPORT_LIFETIME_MS, movePurchase } from '#lib/server/access/access.ts';
+import { movePurchase } from '#lib/server/access/access.ts';
+import { REPORT_LIFETIME_MS } from '#lib/server/access/device-slots.ts';
+import type { AccessContext } from '#lib/server/access/provisioning.ts';
 import { isAllowed } from '#lib/server/access/admissions.ts';
 import type { Audit, Author } from '#lib/server/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
@@ -30,7 +32,7 @@ export interface Help {
 	operators: Operators;
 	audit: Audit;
 	purchases: Purchases;
-	access: Access;
+	access: AccessContext;
 }
 
 /**

@@ -21,7 +21,7 @@ import {
 	OWN_TIME,
 	type TimeChoice,
 	chargeText,
-	describeOffer,
+	describeForm,
 	formatAgreed,
 	priceText
 } from '#lib/purchase/quote.ts';
@@ -150,7 +150,7 @@ export async function answerPayForm(
 		if (!('mark' in result)) return refused(result, form);
 		const { money } = wanted.choice;
 		const fields = { ...showChosen(entry, wanted) };
-		return fail(409, { entry, earlier: describeEarlier(event, result, { fields, money, captiveSession }) });
+		return fail(409, { entry, earlier: describeNotice(event, result, { fields, money, captiveSession }) });
 	} catch (problem) {
 		// Throws a redirect again.
 		return refused(explainRefusal(event, problem));
@@ -215,7 +215,7 @@ export async function describePayPage(event: RequestEvent, router: RouterBody | 
 	const { config } = event.locals.app;
 	return {
 		/** `note`: a warning before the payment. */
-		router: router && { ...describeOffer(router), note: formatPayNote(router, isJoined) },
+		router: router && { ...describeForm(router), note: formatPayNote(router, isJoined) },
 		brand: showBrand(event, router),
 		price: router ? priceText(router) : '',
 		online: router?.status === 'online',
@@ -336,7 +336,7 @@ interface Asked {
 }
 
 /** Describes an earlier order: what it is to its proven buyer; to others only that there is one. */
-export function describeEarlier(
+export function describeNotice(
 	event: RequestEvent,
 	{ mark, own }: EarlierOrder,
 	asked: Asked

@@ -25,7 +25,7 @@ import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { redeemTyped } from '#lib/server/portal/redeem.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 
-interface Refused {
+interface OpenProblem {
 	status: 400 | 404 | 409 | 429;
 	why: string;
 	/** The code or the transaction ID opens with the number that paid. */
@@ -52,7 +52,7 @@ async function openTyped(
 	typed: string,
 	phone: string,
 	token: string | null
-): Promise<Refused> {
+): Promise<OpenProblem> {
 	if (typed === '') return { status: 400, why: m.resume_empty() };
 	const { code, voucher, transaction } = readTyped(typed, phone !== '');
 	const { captiveSessions, purchases } = event.locals.app;

@@ -39,11 +39,8 @@ import { amountProblem, readTypedPrice } from './router.ts';
 import { plainText } from '#lib/domain/text.ts';
 import { apart, numberText, separatorsOf } from '#lib/i18n/intl.ts';
 import type { ProblemItem } from '#lib/server/contract/problems.ts';
-import {
-	type RegisteredGateway,
-	computeMaxSpeedKbps,
-	findGatewaysOfRouters
-} from '#lib/server/gateways/gateways.ts';
+import { type RegisteredGateway, findGatewaysOfRouters } from '#lib/server/gateways/gateways.ts';
+import { computeMaxSpeedKbps } from '#lib/server/gateways/gateway.ts';
 import type { OffersUpdateBody } from '#lib/server/contract/offer.ts';
 import type { App } from '#lib/server/app.ts';
 

@@ -5,7 +5,7 @@ import { clockText } from '#lib/format/words.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
-import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
+import { describeForm, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
 import type { SignInInstructions } from '#lib/purchase/sign-in.ts';
 import { describeWait, type PurchaseState } from '#lib/purchase/state.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
@@ -35,7 +35,7 @@ import {
 import {
 	type Refusal,
 	answerPayForm,
-	describeEarlier,
+	describeNotice,
 	explainRefusal,
 	readOrderer,
 	refuseUnpaid,
@@ -295,7 +295,7 @@ async function payAgain(event: PageEvent) {
 		const before = earlierOrderIn(problem);
 		if (before) {
 			const money = formatMoney(Number(entry.quoted), purchase.session.currency);
-			const earlier = describeEarlier(event, before, { fields: { ...entry }, money });
+			const earlier = describeNotice(event, before, { fields: { ...entry }, money });
 			return fail(409, { retried: entry, earlier });
 		}
 		return refused(explainRefusal(event, problem));
@@ -316,7 +316,7 @@ async function sendCode(event: PageEvent): Promise<never> {
 const limitRouter = ({ router, session }: Purchase) => sellingTo(router, session.offer ?? {});
 
 function makeAddForm(bought: Purchase, { session, payment }: PurchasePart, purchase: string) {
-	const offer = describeOffer(limitRouter(bought));
+	const offer = describeForm(limitRouter(bought));
 	const usual = usualChoice(offer.choices);
 	const entry = {
 		...readPayEntry(),
