@@ -23,6 +23,7 @@ import { closeToOthers } from './platform/private-files.ts';
 import { createHttpClient } from './platform/http-client.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox.ts';
+import { createSharedTokens } from './billing/operators/tokens.ts';
 import {
 	type BillingContext,
 	RECONCILE_JOB,
@@ -176,7 +177,8 @@ async function openOperators(base: Base) {
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(base) : null;
 	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs });
 	const { mode, currency, callbackUrl } = config;
-	const context = { mode, currency, callbackUrl, clock, log, http };
+	const tokens = createSharedTokens(base);
+	const context = { mode, currency, callbackUrl, clock, log, http, tokens };
 	return { sandbox, http, operators: createOperators(sandbox, config.operators, context, base) };
 }
 

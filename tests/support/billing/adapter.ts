@@ -91,7 +91,7 @@ export function adapterWith(
 	expect(problems).toEqual([]);
 	const [made] = operators;
 	if (!made) throw new Error('The operator is not configured');
-	return made.create({ ...installation(changes), clock: simulator.books, log, http: client });
+	return made.create({ ...installation(changes), clock: simulator.books, log, http: client, tokens: null });
 }
 
 export function configure(...settings: Parameters<typeof adapterWith>): void {

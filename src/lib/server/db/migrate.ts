@@ -9,6 +9,7 @@ import { books } from './migrations/0006-books.ts';
 import { outages } from './migrations/0008-outages.ts';
 import { payouts } from './migrations/0009-payouts.ts';
 import { booksByRow } from './migrations/0011-books-by-row.ts';
+import { operatorTokens } from './migrations/0012-operator-tokens.ts';
 import { OF_SCHEMA, holdsEverything } from './locks.ts';
 import { refuse } from '#lib/server/platform/errors.ts';
 
@@ -60,7 +61,8 @@ const MIGRATIONS: readonly Migration[] = [
 	books,
 	outages,
 	payouts,
-	booksByRow
+	booksByRow,
+	operatorTokens
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */

@@ -34,6 +34,17 @@ export interface Schema {
 		revoked_at: number | null;
 		form_token: string | null;
 	};
+	/** Shared by all processes (billing/operators/tokens.ts). */
+	operator_tokens: {
+		/** SHA-256 of the request for the token, hex. */
+		name: string;
+		/** '' before the first one. */
+		token_sealed: Generated<string>;
+		/** When to renew it. */
+		valid_until: Generated<number>;
+		/** Until then one process asks for a new one, and others wait; 0 for nobody. */
+		claimed_until: number;
+	};
 	/** A person whom an owner has invited, and who has not accepted. */
 	staff_invitations: {
 		id: Generated<number>;

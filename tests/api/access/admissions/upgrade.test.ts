@@ -14,6 +14,7 @@ const DOWN = [
 	`delete from jobs where kind = 'access.gateway'`,
 	`insert into jobs (kind, subject_id, run_at, created_at) select 'access.grant', id, 0, 0 from grants`,
 	'drop table admissions',
+	'drop table operator_tokens',
 	'drop table if exists rate_counts',
 	'alter table connections drop column check_at',
 	'alter table gateways drop column removing_at',

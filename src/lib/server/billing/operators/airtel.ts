@@ -16,10 +16,8 @@ import {
 	type AuthorisedOutcome,
 	NO_HINT,
 	type OperatorResponse,
-	type TokenOutcome,
 	busy,
 	createClient,
-	createTokens,
 	formatCause,
 	isForeignRefusal,
 	member,
@@ -51,6 +49,7 @@ import {
 	defineOperator,
 	onOff
 } from './operator.ts';
+import { type TokenOutcome, createTokens } from './tokens.ts';
 
 /** Airtel Money, Collection API ("USSD Push"). The portal holds one callback address for all payments. */
 
@@ -296,11 +295,10 @@ const KEY_SECONDS = 600;
 type AirtelClient = ReturnType<typeof createAirtelClient>;
 
 /** Adds the token, the market and, if configured, a signature to requests. */
-function createAirtelClient(values: AirtelValues, { http, clock }: OperatorDependencies) {
+function createAirtelClient(values: AirtelValues, { http, clock, tokens }: OperatorDependencies) {
 	const { AIRTEL_BASE_URL: baseUrl } = values;
 	const client = createClient({
-		http,
-		clock,
+		...{ http, clock, tokens },
 		baseUrl,
 		headers: { accept: '*/*', 'x-country': values.AIRTEL_COUNTRY, 'x-currency': values.AIRTEL_CURRENCY },
 		tokenRequest: {

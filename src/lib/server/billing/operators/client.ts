@@ -1,54 +1,17 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http-client.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from './operator.ts';
+import { type NoToken, type SharedTokens, type TokenOutcome, createTokens } from './tokens.ts';
 
 /**
  * What the adapters of operators share: a client that renews its token, tolerant readers of bodies, and the outcomes
  * of what an HTTP response means.
  */
 
-export type TokenOutcome = { kind: 'token'; value: string; expiresInSeconds: number } | NoToken;
-
-type NoToken =
-	/** The operator refused the credentials. */
-	| { kind: 'refused'; status: number; text: string }
-	/** No token was available; the credentials may be right. */
-	| { kind: 'unavailable'; cause: string };
-
 export type OperatorResponse = Extract<HttpOutcome, { kind: 'response' }>;
 /** `refused` and `unavailable` are about the token: the request was not sent. */
 export type AuthorisedOutcome = HttpOutcome | NoToken;
-
-/** Renews tokens this long before expiry, or a fifth of their life if that is shorter (some live 180 s). */
-const MARGIN_MS = 60_000;
-const MARGIN_SHARE = 0.2;
-
-/** Caches a token. Callers share one request: with some operators a new token ends the previous one. */
-export function createTokens(clock: Clock, fetch: () => Promise<TokenOutcome>) {
-	let held: { token: Exclude<TokenOutcome, NoToken>; until: number } | null = null;
-	let fetching: Promise<TokenOutcome> | null = null;
-
-	async function renew(): Promise<TokenOutcome> {
-		const from = clock.now();
-		const token = await fetch();
-		if (token.kind === 'token') {
-			const life = token.expiresInSeconds * 1000;
-			held = { token, until: from + life - Math.min(MARGIN_MS, life * MARGIN_SHARE) };
-		}
-		return token;
-	}
-
-	return {
-		async get(): Promise<TokenOutcome> {
-			if (held && clock.now() < held.until) return held.token;
-			return (fetching ??= renew().finally(() => (fetching = null)));
-		},
-		/** Drops a refused token unless it was replaced. */
-		drop(value: string) {
-			if (held?.token.value === value) held = null;
-		}
-	};
-}
 
 /** Returns the response, or why there is none. The text never contains our credentials. */
 export function tokenResponse(outcome: AuthorisedOutcome): OperatorResponse | NoToken {
@@ -81,6 +44,8 @@ async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptio
 interface ClientOptions {
 	http: HttpClient;
 	clock: Clock;
+	/** Of all processes; null: this one has its own. */
+	tokens: SharedTokens | null;
 	baseUrl: string;
 	headers: Record<string, string>;
 	tokenRequest: HttpRequest;
@@ -94,7 +59,9 @@ export type Client = ReturnType<typeof createClient>;
 
 export function createClient(options: ClientOptions) {
 	const { http, clock, baseUrl, headers, isTokenRefusal = ({ status }) => status === 401 } = options;
-	const tokens = createTokens(clock, () => fetchToken(options));
+	const name = sha256(JSON.stringify(options.tokenRequest));
+	const shared = options.tokens && { tokens: options.tokens, name };
+	const tokens = createTokens(clock, () => fetchToken(options), shared);
 
 	/** Sends once more only after a refused token: the operator did nothing then. */
 	async function send(request: HttpRequest): Promise<AuthorisedOutcome> {

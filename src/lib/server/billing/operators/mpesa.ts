@@ -448,13 +448,12 @@ const pullBody = (values: MpesaValues, from: number, to: number, offset: number)
 /** Default if the response names none (Daraja's page). */
 const USUAL_TOKEN_SECONDS = 3_599;
 
-function createMpesaClient(values: MpesaValues, { http, clock }: OperatorDependencies): Client {
+function createMpesaClient(values: MpesaValues, { http, clock, tokens }: OperatorDependencies): Client {
 	const { MPESA_BASE_URL: baseUrl, MPESA_CONSUMER_KEY: key, MPESA_CONSUMER_SECRET: secret } = values;
 	const basic = Buffer.from(`${key}:${secret}`).toString('base64');
 	const accept = 'application/json';
 	return createClient({
-		http,
-		clock,
+		...{ http, clock, tokens },
 		baseUrl,
 		headers: { accept },
 		tokenRequest: {

@@ -348,14 +348,13 @@ function refusedUser(product: string, { status, text }: OperatorResponse): strin
 const USUAL_TOKEN_SECONDS = 3_600;
 
 /** Creates the client of each product, with its own subscription key, user and token (reference 1.3, 1.4). */
-function createMtnClients(values: MtnValues, { http, clock }: OperatorDependencies) {
+function createMtnClients(values: MtnValues, { http, clock, tokens }: OperatorDependencies) {
 	function clientOf(name: 'collection' | 'disbursement', key: string, user: string, userKey: string) {
 		const baseUrl = `${values.MTN_BASE_URL}/${name}`;
 		const subscription = { 'Ocp-Apim-Subscription-Key': key };
 		const basic = Buffer.from(`${user}:${userKey}`).toString('base64');
 		return createClient({
-			http,
-			clock,
+			...{ http, clock, tokens },
 			baseUrl,
 			headers: { ...subscription, 'X-Target-Environment': values.MTN_TARGET_ENVIRONMENT },
 			// MTN's path has a trailing slash, and MTN refuses a body.

@@ -6,6 +6,7 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpClient } from '#lib/server/platform/http-client.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import type { PaymentBody } from '../../contract/payment.ts';
+import type { SharedTokens } from './tokens.ts';
 
 /**
  * Interface of a mobile-money operator. An adapter translates the operator's protocol; billing/ decides
@@ -220,6 +221,8 @@ export interface OperatorDependencies extends Installation {
 	clock: Clock;
 	log: Log;
 	http: HttpClient;
+	/** null: each process has its own. */
+	tokens: SharedTokens | null;
 }
 
 export interface ConfiguredOperator extends Pick<OperatorDefinition, 'id' | 'name' | 'statement'> {
