@@ -7,7 +7,8 @@ import https from 'node:https';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
 
-const limitMs = 4_000;
+/** Behind a sign-in stand a script and a question to the portal. */
+const limitMs = 15_000;
 
 // openNDS 9 crashes at a sign-in if the name of this header is in lower case.
 const headers = { 'User-Agent': 'CaptiveNetworkSupport-443.120.2 wispr', Accept: '*/*', connection: 'close' };

@@ -12,7 +12,7 @@ import { openSql, type Sql } from '../database/sql.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const PORT = 3000;
-const pageLimitMs = 30_000;
+const pageLimitMs = 90_000;
 /** The internet checks of phones. */
 export const PROBE = 'http://captive.apple.com/hotspot-detect.html';
 
@@ -46,8 +46,8 @@ export interface Buyer {
 	page: Page;
 	/** Looks for the internet, as phones do, and buys 30 minutes on the page that comes; answers when they run. */
 	buy(): Promise<void>;
-	/** Pays for 30 minutes on a page of the gateway. */
-	pay(address: string): Promise<void>;
+	/** Pays for 30 minutes on a page of the gateway. @returns the address of the purchase */
+	pay(address: string): Promise<string>;
 	/** Looks for the internet again, and enters the code of the purchase on the page that comes. */
 	returns(): Promise<void>;
 	text(): Promise<string>;
@@ -145,8 +145,14 @@ async function open(lab: NetworkLab, device: Device): Promise<Buyer> {
 		await opensPortal(address);
 		await page.getByRole('radio', { name: /^30 min/ }).check();
 		await page.getByLabel('Your mobile-money number').fill(numberEnding('008'));
-		await page.getByRole('button', { name: /^Pay/ }).click();
-		await page.waitForURL(/\/s\/[\w-]{24}/);
+		// A page that is paid when it comes leads to the gateway at once, and one that the gateway refuses back to the splash.
+		let purchase = '';
+		const comes = page.waitForEvent('framenavigated', (frame) => {
+			[purchase = ''] = /^[^?]*\/s(\/[\w-]{24})+/.exec(frame.url()) ?? [];
+			return purchase !== '';
+		});
+		await Promise.all([comes, page.getByRole('button', { name: /^Pay/ }).click()]);
+		return purchase;
 	};
 	let code = '';
 	return {
