@@ -8,8 +8,8 @@ import { lockSqliteFile, readSchemaVersion } from './backup.ts';
 import { refuse } from '#lib/server/platform/errors.ts';
 
 const ROWS_AT_ONCE = 500;
-/** PostgreSQL fills these itself. */
-const OWN = ['schema_migrations', 'rate_counts'];
+/** PostgreSQL fills these itself. Commands that ran before the copy may have asked for a token. */
+const OWN = ['schema_migrations', 'rate_counts', 'operator_tokens'];
 
 /**
  * Copies the SQLite database `file`, which nothing uses, into the empty PostgreSQL database of `url`, all or nothing. Ids

@@ -125,8 +125,11 @@ export function createHttpClient({
 		...(publicBy && { lookup: guardedLookup(publicBy, isPublicAddress) })
 	});
 
+	let isStopped = false;
+
 	async function exchange(request: HttpRequest): Promise<HttpOutcome> {
-		if (publicBy && isInternal(request.url)) return { kind: 'failure', cause: 'network', sent: false };
+		if (isStopped || (publicBy && isInternal(request.url)))
+			return { kind: 'failure', cause: 'network', sent: false };
 		const limit = AbortSignal.timeout(timeoutMs);
 		try {
 			const answer = await sendRequest(agents, request, { signal: limit, connectMs: CONNECT_TIMEOUT_MS });
@@ -143,7 +146,9 @@ export function createHttpClient({
 
 	return {
 		send: exchange,
+		/** Ends the requests that run. Later ones are not sent. */
 		async stop(): Promise<void> {
+			isStopped = true;
 			agents.destroy();
 		}
 	};

@@ -59,8 +59,10 @@ it('a process that has died while it asked stops nobody for long', async () => {
 	operated.simulator.expireTokens();
 	const { sql, server } = operated.fixture;
 	await sql.run('update operator_tokens set claimed_until = ?', server.now() + CLAIM_MS);
+	const since = performance.now();
 	await buyThroughAll();
 	expect(tokens()).toBe(before + 1);
+	expect(performance.now() - since, 'they waited').toBeGreaterThan(CLAIM_MS - 1_000);
 });
 
 it('a claim of a clock that was ahead, and a token that the secret does not open, stop nobody', async () => {

@@ -26,6 +26,8 @@ const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 /** After it the next process asks, too: the one before may have died. */
 const CLAIM_MS = 10_000;
+/** A claim, and the answer to the next one. A payment waits meanwhile. */
+const WAIT_MS = 15_000;
 const LOOK_AGAIN_MS = 200;
 /** Before the first token. */
 const NONE = { token_sealed: '', valid_until: 0 };
@@ -33,8 +35,10 @@ const NONE = { token_sealed: '', valid_until: 0 };
 export type SharedTokens = ReturnType<typeof createSharedTokens>;
 
 /** The tokens of all processes. A name stands for an operator and the credentials of a token. */
-export function createSharedTokens({ database: { db }, clock, secrets }: Base) {
+export function createSharedTokens({ database: { db }, clock, secrets, log }: Base) {
 	const seal = (name: string) => `operator token:${name}`;
+	/** The process has a token of its own then. */
+	const warn = (error: unknown) => log.warn({ err: error }, 'the token of an operator is not shared');
 
 	/** Returns null for a token of another secret. */
 	function open(sealed: string, name: string): string | null {
@@ -48,7 +52,7 @@ export function createSharedTokens({ database: { db }, clock, secrets }: Base) {
 			.where('name', '=', name)
 			.executeTakeFirst();
 
-	/** Returns true for one of those who found the same token and ask within ten seconds. */
+	/** Returns true for one of those who found the same token and claim within ten seconds. */
 	async function claim(name: string, found: string): Promise<boolean> {
 		const now = clock.now();
 		const claimed_until = now + CLAIM_MS;
@@ -60,37 +64,51 @@ export function createSharedTokens({ database: { db }, clock, secrets }: Base) {
 					.column('name')
 					.doUpdateSet({ claimed_until })
 					.where('operator_tokens.token_sealed', '=', found)
-					// A later one is of a process whose clock was ahead.
-					.where(({ not, between }) => not(between('operator_tokens.claimed_until', now, claimed_until)))
+					// One that is still later is of a process whose clock was far ahead.
+					.where(({ not, between }) =>
+						not(between('operator_tokens.claimed_until', now, claimed_until + CLAIM_MS))
+					)
 			)
 			.returning('name')
 			.executeTakeFirst();
 		return claimed !== undefined;
 	}
 
-	return {
-		/** Waits for another process that asks. @returns its token, unless it is `ended`; null if this process asks */
-		async findOrClaim(name: string, ended: string | null): Promise<HeldToken | null> {
-			for (;;) {
-				const { token_sealed: found, valid_until: until } = (await find(name)) ?? NONE;
-				const value = clock.now() < until ? open(found, name) : null;
-				if (value !== null && value !== ended) return { value, until };
-				if (await claim(name, found)) return null;
-				await sleep(LOOK_AGAIN_MS);
-			}
-		},
-		/** @param token null if there was none */
-		async keep(name: string, token: HeldToken | null): Promise<void> {
-			const kept = token && {
-				token_sealed: secrets.encrypt(token.value, seal(name)),
-				valid_until: token.until
-			};
-			await db
-				.updateTable('operator_tokens')
-				.set({ claimed_until: 0, ...kept })
-				.where('name', '=', name)
-				.execute();
+	async function findOrClaim(name: string, ended: string | null): Promise<HeldToken | null> {
+		const since = performance.now();
+		for (;;) {
+			const { token_sealed: found, valid_until: until } = (await find(name)) ?? NONE;
+			const value = clock.now() < until ? open(found, name) : null;
+			if (value !== null && value !== ended) return { value, until };
+			if ((await claim(name, found)) || performance.now() - since > WAIT_MS) return null;
+			await sleep(LOOK_AGAIN_MS);
 		}
+	}
+
+	async function keep(name: string, token: HeldToken | null): Promise<void> {
+		const kept = token && {
+			token_sealed: secrets.encrypt(token.value, seal(name)),
+			valid_until: token.until
+		};
+		await db
+			.updateTable('operator_tokens')
+			.set({ claimed_until: 0, ...kept })
+			.where('name', '=', name)
+			.execute();
+	}
+
+	return {
+		/**
+		 * Waits for another process that asks.
+		 * @returns its token, unless it is `ended`; null if this process asks, or cannot find out
+		 */
+		findOrClaim: (name: string, ended: string | null) =>
+			findOrClaim(name, ended).catch((error: unknown) => {
+				warn(error);
+				return null;
+			}),
+		/** @param token null if there was none */
+		keep: (name: string, token: HeldToken | null) => keep(name, token).catch(warn)
 	};
 }
 
@@ -108,7 +126,7 @@ export function createTokens(
 	let renewing: Promise<{ kind: 'token'; value: string } | NoToken> | null = null;
 
 	async function renew(): Promise<{ kind: 'token'; value: string } | NoToken> {
-		held = (await shared?.tokens.findOrClaim(shared.name, ended).catch(() => null)) ?? null;
+		held = (await shared?.tokens.findOrClaim(shared.name, ended)) ?? null;
 		if (held) return { kind: 'token', value: held.value };
 		const from = clock.now();
 		const token = await ask();
@@ -116,7 +134,7 @@ export function createTokens(
 			const life = token.expiresInSeconds * 1000;
 			held = { value: token.value, until: from + life - Math.min(MARGIN_MS, life * MARGIN_SHARE) };
 		}
-		await shared?.tokens.keep(shared.name, held).catch(() => undefined);
+		await shared?.tokens.keep(shared.name, held);
 		return token;
 	}
 
