@@ -3,7 +3,7 @@ import { all, fill, settingsOf } from './dom.ts';
 
 /**
  * Polls the state of one purchase until it changes.
- * `{url}?wait=20` answers at a change, so the page shows the password within 0.5 s. Proxies and mini-browsers
+ * `{url}?wait=20` answers when the payment is decided, so the page shows the password within 0.5 s. Proxies and mini-browsers
  * may cut held requests. Then, and for slow states, it polls with growing pauses. It waits while the page is
  * hidden.
  */

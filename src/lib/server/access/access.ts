@@ -15,7 +15,7 @@ import { compareGateway } from './compare.ts';
 import { createPskCandidates } from './radius-login.ts';
 import { lockPassesOfPurchase } from './device-slots.ts';
 import { giveTimeBack } from './outages.ts';
-import { CONNECTION_JOB, compareConnection } from './radius-connections.ts';
+import { CONNECTION_JOB, runOldConnectionJob } from './radius-connections.ts';
 import { OUTAGE_JOB } from '../gateways/outages.ts';
 import type { Tx } from '../db/database.ts';
 import type { Moved } from '#lib/server/gateways/captive-sessions.ts';
@@ -42,7 +42,7 @@ export const accessJobs = (context: AccessContext): JobHandlers =>
 		[ACTIVATION_JOB]: refundUnactivated,
 		[AWAIT_ROUTER_JOB]: awaitRouter,
 		[UNCONFIRMED_JOB]: refundUnconfirmed,
-		[CONNECTION_JOB]: compareConnection,
+		[CONNECTION_JOB]: runOldConnectionJob,
 		[OUTAGE_JOB]: giveTimeBack
 	});
 

@@ -32,7 +32,7 @@ const MAX_PROLONG_ATTEMPTS = 3;
 /** Of the release before: one job for each connection. */
 export const CONNECTION_JOB = 'access.connection';
 
-export const compareConnection = (context: AccessJob, id: number): Promise<null> =>
+export const runOldConnectionJob = (context: AccessJob, id: number): Promise<null> =>
 	context.database.transact(async (trx) => {
 		const row = await findById(trx, 'connections', id);
 		if (row) await scheduleComparison(context, trx, row.gateway_id);

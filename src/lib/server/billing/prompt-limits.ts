@@ -67,9 +67,9 @@ type Counting = Pick<Base, 'clock' | 'config'> & { database: { db: Reads } };
 type PromptsContext = Base & { promptQueues: PromptQueues };
 
 /**
- * Runs an order with its source. The orders of one source run one after another, because on PostgreSQL they would
- * conflict and retry, and because each counts those before it. Counts outside their transactions, because counts of many
- * rows would make all payments conflict.
+ * Runs an order with its source. The orders of one source run one after another in this process, because each counts those
+ * before it. They count outside of their transactions: several processes may together exceed the limit of a source by the
+ * orders that run at once.
  */
 export async function withSource<T>(
 	context: PromptsContext,

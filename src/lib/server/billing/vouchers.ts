@@ -477,7 +477,7 @@ async function buyWith(
 	await audit.record(trx, {
 		// Nobody decided; the session has the account of the key.
 		...{ actor: 'airtill', action: 'voucher.redeemed', paymentId: payment.id },
-		before: { status: voucher.sold_by === null ? 'unsold' : 'sold' },
+		before: { status: voucher.sold_at === voucher.redeemed_at ? 'unsold' : 'sold' },
 		after: { router_id: router.id, voucher: voucher.id, session: session.id, amount_minor }
 	});
 	return session.id;

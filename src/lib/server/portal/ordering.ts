@@ -137,9 +137,9 @@ export async function buyTime(
 	try {
 		await completeOrder(purchases, api, row);
 	} catch (error) {
-		const isUnanswered = error instanceof Unavailable || isInUse(error);
+		const mayGoOn = error instanceof Unavailable || isInUse(error);
 		// The replaced purchase is already cancelled, so this one's page continues.
-		const continues = isUnanswered || (isRefusedByApi(error) && relation.keepsToken);
+		const continues = mayGoOn || (isRefusedByApi(error) && relation.keepsToken);
 		if (continues && (await findRow(db, row.token_hash))?.session_id != null) return token;
 		// A refusal started no payment. After any other failure one may exist. The row then stays, because
 		// the same form must use the same keys.
