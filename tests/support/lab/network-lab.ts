@@ -20,8 +20,6 @@ const lookAgainMs = 100;
 /** A start takes seven seconds, and on a busy machine three times that. */
 const START_MS = 60_000;
 const STARTS = 3;
-/** A crash, the pause and a start. */
-const PORTAL_MS = 50_000;
 const LOG_SHOWN = 4_000;
 /** The pause of procd is five seconds. */
 const RESPAWN_MS = 1000;
@@ -63,10 +61,7 @@ export interface NetworkLab {
 	restartFirewall(): Promise<void>;
 	/** The power of the router fails for a moment: openNDS knows nobody afterwards. */
 	restartRouter(): Promise<void>;
-	/**
-	 * Looks until the portal comes. On a busy machine openNDS 9.10 takes its own HTTP server for dead, stops it, and can
-	 * hang for good; then the router is switched off and on, as its owner would.
-	 */
+	/** Looks until the portal comes; openNDS can have crashed and start again. @throws with what openNDS said */
 	untilPortal<T>(look: () => Promise<T | false>): Promise<T>;
 	/** Runs the guard that belongs to the configuration. */
 	startGuard(): Promise<void>;
@@ -288,15 +283,10 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		await restartFirewall();
 		await startOpennds();
 	}
-	async function untilPortal<T>(look: () => Promise<T | false>): Promise<T> {
-		try {
-			return await until('the portal comes', look, PORTAL_MS);
-		} catch (error) {
-			console.warn(`${String(error)}: the router starts anew.\n${log.slice(-LOG_SHOWN)}`);
-			await restartRouter();
-			return until('the portal comes after a restart', look);
-		}
-	}
+	const untilPortal = <T>(look: () => Promise<T | false>): Promise<T> =>
+		until('the portal comes', look).catch((error: unknown) => {
+			throw new Error(`${String(error)}. openNDS said:\n${log.slice(-LOG_SHOWN)}`, { cause: error });
+		});
 	async function restartFirewall() {
 		for (const table of ['filter', 'nat', 'mangle']) {
 			await iptables('-t', table, '-F');

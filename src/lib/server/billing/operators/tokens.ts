@@ -15,6 +15,8 @@ export type NoToken =
 	/** No token was available; the credentials may be right. */
 	| { kind: 'unavailable'; cause: string };
 
+type UsableToken = Pick<Extract<TokenOutcome, { kind: 'token' }>, 'kind' | 'value'>;
+
 interface HeldToken {
 	value: string;
 	/** When to renew it. */
@@ -123,9 +125,9 @@ export function createTokens(
 ) {
 	let held: HeldToken | null = null;
 	let ended: string | null = null;
-	let renewing: Promise<{ kind: 'token'; value: string } | NoToken> | null = null;
+	let renewing: Promise<UsableToken | NoToken> | null = null;
 
-	async function renew(): Promise<{ kind: 'token'; value: string } | NoToken> {
+	async function renew(): Promise<UsableToken | NoToken> {
 		held = (await shared?.tokens.findOrClaim(shared.name, ended)) ?? null;
 		if (held) return { kind: 'token', value: held.value };
 		const from = clock.now();
@@ -139,7 +141,7 @@ export function createTokens(
 	}
 
 	return {
-		async get(): Promise<{ kind: 'token'; value: string } | NoToken> {
+		async get(): Promise<UsableToken | NoToken> {
 			if (held && clock.now() < held.until) return { kind: 'token', value: held.value };
 			return (renewing ??= renew().finally(() => (renewing = null)));
 		},
