@@ -61,7 +61,7 @@ export interface NetworkLab {
 	restartFirewall(): Promise<void>;
 	/** The power of the router fails for a moment: openNDS knows nobody afterwards. */
 	restartRouter(): Promise<void>;
-	/** Looks until the portal comes; openNDS can have crashed and start again. @throws with what openNDS said */
+	/** Looks until the portal comes; openNDS can have crashed and start again. @throws with its clients and what it said */
 	untilPortal<T>(look: () => Promise<T | false>): Promise<T>;
 	/** Runs the guard that belongs to the configuration. */
 	startGuard(): Promise<void>;
@@ -283,9 +283,13 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		await restartFirewall();
 		await startOpennds();
 	}
+	const ndsctl = async (...args: string[]) => (await router.try('ndsctl', ...args)).output;
+	// A device that is online does not get the portal either.
 	const untilPortal = <T>(look: () => Promise<T | false>): Promise<T> =>
-		until('the portal comes', look).catch((error: unknown) => {
-			throw new Error(`${String(error)}. openNDS said:\n${log.slice(-LOG_SHOWN)}`, { cause: error });
+		until('the portal comes', look).catch(async (error: unknown) => {
+			const clients = (await ndsctl('json')).match(/"(mac|state)":\s*"[^"]*"/g)?.join(' ') ?? '';
+			const said = `Clients of openNDS: ${clients}. It said:\n${log.slice(-LOG_SHOWN)}`;
+			throw new Error(`${String(error)}. ${said}`, { cause: error });
 		});
 	async function restartFirewall() {
 		for (const table of ['filter', 'nat', 'mangle']) {
@@ -296,7 +300,7 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 	return {
 		startOpennds,
 		openndsLog: () => log,
-		ndsctl: async (...args: string[]) => (await router.try('ndsctl', ...args)).output,
+		ndsctl,
 		install(file: string, text: string) {
 			const places = { '/etc/opennds/': etc, '/usr/lib/opennds/': lib };
 			const folder = Object.entries(places).find(([at]) => file.startsWith(at))?.[1];
