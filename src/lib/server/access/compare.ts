@@ -204,14 +204,14 @@ export async function compareReading(
 ): Promise<void> {
 	const { database, clock } = context;
 	const { db } = database;
-	const { entries } = await readComparison(context, gateway);
-	for (const { row, open, endMs } of entries) {
+	const { compared } = await readComparison(context, gateway);
+	for (const { row, open, endMs } of compared) {
 		const isOld = open !== null && isEqual(row, open, endMs) && (row.allowed_at ?? at) < at;
 		if (isOld && letsIn({ user: loginUser(row.pass_id), mac: row.mac }) === false) {
 			await forget(context, db, { id: row.id });
 		}
 	}
-	const known = new Set(entries.map(({ row }) => row.pass_id));
+	const known = new Set(compared.map(({ row }) => row.pass_id));
 	const ids = users.map(passOfUser).filter((id) => id !== null && !known.has(id)) as number[];
 	const now = clock.now();
 	const left = { gateway_id: gateway.id, mac: null, released_at: now, sent_until: now, created_at: now };
@@ -229,9 +229,9 @@ async function findTasks(context: AccessJob, gateway: RegisteredGateway): Promis
 	// It fetches and reports by itself (hotspot-fetch.ts).
 	if (gateway.mode === 'fetch') return [];
 	const comparison = await readComparison(context, gateway);
-	return comparison.entries.map((entry) => ({
-		...{ subject: entry.row.mac ?? loginUser(entry.row.pass_id), dueAt: entry.dueAt, isBuyer: entry.isBuyer },
-		compare: () => compareRow(context, comparison, entry)
+	return comparison.compared.map((item) => ({
+		...{ subject: item.row.mac ?? loginUser(item.row.pass_id), dueAt: item.dueAt, isBuyer: item.isBuyer },
+		compare: () => compareRow(context, comparison, item)
 	}));
 }
 
@@ -265,11 +265,11 @@ interface Comparison {
 	controller: DeviceController | null;
 	/** Gateways of the same console or device, with this one. */
 	sharing: number[];
-	entries: Entry[];
+	compared: ComparedRow[];
 }
 
 /** A row, with the open pass that wants it; `dueAt`: when to compare it (ms since the epoch). */
-export interface Entry {
+export interface ComparedRow {
 	row: AdmissionRow;
 	open: OpenPass | null;
 	/** The end that the gateway should know. */
@@ -302,15 +302,15 @@ export async function readComparison(
 		const pass = row.mac === null ? null : wants(row);
 		if (pass && row.mac !== null) byDevice.set(row.mac, [...(byDevice.get(row.mac) ?? []), pass]);
 	}
-	const entries = rows
+	const compared = rows
 		.filter((row) => row.gateway_id === gateway.id)
-		.map((row): Entry => {
+		.map((row): ComparedRow => {
 			const pass = wants(row);
 			const endMs = pass ? computeEnd(gateway, pass, byDevice.get(row.mac ?? '') ?? []) : 0;
 			const dueAt = computeDue(row, pass, endMs, { controller, isLeaving, now });
 			return { row, open: pass, endMs, isBuyer: pass?.kind === 'waits', dueAt };
 		});
-	return { gateway, isLeaving, controller, sharing, entries };
+	return { gateway, isLeaving, controller, sharing, compared };
 }
 
 /** The end of the device's last pass with the same limits: a device can have several passes. */
@@ -359,12 +359,16 @@ function computeDue(
 const computeLateAt = ({ unanswered_at: at }: AdmissionRow) => (at === null ? Infinity : at + LATE_MS);
 
 /** If another run has taken over, the gateway may have carried out a call of this one after the calls of that one. */
-const compareRow = (context: AccessJob, comparison: Comparison, { row, ...entry }: Entry): Promise<void> => {
+const compareRow = (
+	context: AccessJob,
+	comparison: Comparison,
+	{ row, ...item }: ComparedRow
+): Promise<void> => {
 	const isSure = context.clock.now() < computeLateAt(row);
-	if (entry.open && isSure && isEqual(row, entry.open, entry.endMs))
-		return readCounter(context, comparison, row, entry.open);
-	const work = entry.open
-		? allow(context, comparison, { row, ...entry }, entry.open)
+	if (item.open && isSure && isEqual(row, item.open, item.endMs))
+		return readCounter(context, comparison, row, item.open);
+	const work = item.open
+		? allow(context, comparison, { row, ...item }, item.open)
 		: disallow(context, comparison, row);
 	return repairIfLost(work, () =>
 		context.database.unfenced.transact(async (trx) => {
@@ -394,12 +398,12 @@ async function readCounter(
 async function allow(
 	context: AccessWriter,
 	comparison: Comparison,
-	entry: Entry,
+	item: ComparedRow,
 	open: OpenPass
 ): Promise<void> {
 	const { database, clock, transport } = context;
 	const { gateway, controller } = comparison;
-	const { row, endMs, isBuyer } = entry;
+	const { row, endMs, isBuyer } = item;
 	if (!controller) return;
 	// Counts first: a call delays the next read, and a buyer who reloads must not keep us from counting.
 	const mayRead = row.allowed_until !== null && gateway.unresponsiveSince === null;
@@ -428,28 +432,42 @@ async function allow(
 		return;
 	}
 	await database.transact(async (trx) => {
-		const now = clock.now();
 		const to = {
-			...{ allowed_until: endMs, allowed_at: isAllowed(row) ? row.allowed_at : now, problem: null },
-			...{ check_at: computeNextRead(context, gateway, pass), unanswered_at: keepLate(row, call) && call }
+			...{ allowed_until: endMs, check_at: computeNextRead(context, gateway, pass) },
+			unanswered_at: keepLate(row, call) && call
 		};
-		const held = await lockPass(trx, row.pass_id);
-		if (!held || !(await change(trx, to, call))) return;
-		await startIfAwaited(context, trx, row, held);
+		if (!(await confirmAdmission(context, trx, row, to, call))) return;
 		// The limits of the device's newest pass count, so they are sent last.
 		const others = row.mac === null ? [] : await findSameDevice(trx, row, comparison.sharing);
 		for (const { id, pass_id: passId } of others.filter((other) => other.id > row.id)) {
-			const other = await findOpenPass(trx, passId, now);
+			const other = await findOpenPass(trx, passId, clock.now());
 			if (other && !isSameLimit(other.pass, pass.pass)) await forget(context, trx, { id });
 		}
 	});
 }
 
 /**
- * Starts the time of a buyer who waits: at the buyer's own gateway, if there is one. Another gateway may have started it.
- * The comparisons that follow send the exact end.
+ * Stores that a gateway has carried out a call, and starts the time of a buyer who waits for it.
+ * @param call names it, if the row was changed since it was read
+ * @returns false if a later call has begun
  */
-export async function startIfAwaited(
+export async function confirmAdmission(
+	context: AccessServices,
+	trx: Tx,
+	row: AdmissionRow,
+	to: { allowed_until: number | null; check_at?: number | null; unanswered_at: number | null },
+	call: number | null = row.unanswered_at
+): Promise<boolean> {
+	const pass = await lockPass(trx, row.pass_id);
+	const allowed_at = isAllowed(row) ? row.allowed_at : context.clock.now();
+	if (!pass || !(await changeAdmission(trx, row.id, { ...to, allowed_at, problem: null }, call)))
+		return false;
+	await startIfAwaited(context, trx, row, pass);
+	return true;
+}
+
+/** Another gateway may have started the time. The comparisons that follow send the exact end. */
+async function startIfAwaited(
 	context: AccessServices,
 	trx: Tx,
 	row: AdmissionRow,
@@ -457,6 +475,7 @@ export async function startIfAwaited(
 ): Promise<void> {
 	if (pass.activating_until === null) return;
 	const newest = await findNewestDevice(context, trx, pass);
+	// At the buyer's own gateway, if there is one.
 	const isOwn = !newest || newest.gateway_id === row.gateway_id;
 	const wanted = isOwn ? [] : await findWanted(trx, pass.id);
 	if (wanted.some((one) => one.gateway_id === newest?.gateway_id)) return;

@@ -203,7 +203,7 @@ async function disconnectAll(context: AccessContext, gateway: RegisteredGateway)
 	if (!leaving) return out;
 	const comparison = await readComparison(context, leaving);
 	let left = 0;
-	for (const { row } of comparison.entries) {
+	for (const { row } of comparison.compared) {
 		const isIn = row.sent_until !== null;
 		if (isIn) await disallow(context, comparison, row);
 		const after = isIn ? await findAdmission(database.db, row.id) : row;

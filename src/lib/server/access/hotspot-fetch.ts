@@ -15,15 +15,15 @@ import {
 import { lockPass, findOpenPass } from '../passes.ts';
 import { type AdmissionRow, changeAdmission, findAdmission, forget, isAllowed } from './admissions.ts';
 import {
-	type Entry,
+	type ComparedRow,
 	addUsers,
 	buildLogin,
 	compareReading,
+	confirmAdmission,
 	countReading,
 	isEqual,
 	nameCall,
-	readComparison,
-	startIfAwaited
+	readComparison
 } from './compare.ts';
 import type { AccessContext } from './provisioning.ts';
 
@@ -44,7 +44,7 @@ const REPORT_MS = 25_000;
 /** A router that fetches this long without a report cannot run the scripts. */
 const UNREPORTED_MS = 60_000;
 
-const differs = ({ row, open, endMs }: Entry): boolean =>
+const differs = ({ row, open, endMs }: ComparedRow): boolean =>
 	open ? !isEqual(row, open, endMs) : row.sent_until !== null;
 
 /** Returns the next script of the router, and stores what it changes. */
@@ -55,14 +55,14 @@ export async function renderNextScript(
 ): Promise<string> {
 	const { clock, database } = context;
 	await addUsers(context, gateway);
-	const { entries } = await readComparison(context, gateway);
+	const { compared } = await readComparison(context, gateway);
 	const at = clock.now();
-	for (const { row, open } of entries) if (!open && row.sent_until === null) await close(context, row);
+	for (const { row, open } of compared) if (!open && row.sent_until === null) await close(context, row);
 	// A later one was stored before the clock was set back.
-	const isSent = ({ row }: Entry) =>
+	const isSent = ({ row }: ComparedRow) =>
 		row.unanswered_at !== null && Math.abs(at - row.unanswered_at) < RESEND_MS;
-	const different = entries.filter(differs);
-	const due = different.filter((entry) => !isSent(entry));
+	const different = compared.filter(differs);
+	const due = different.filter((one) => !isSent(one));
 	// Removed first: a user that is disconnected may be wanted again. Then who waits.
 	due.sort((a, b) => rank(a) - rank(b) || (a.row.unanswered_at ?? 0) - (b.row.unanswered_at ?? 0));
 	const changes = new Set<string>();
@@ -88,7 +88,7 @@ export async function renderNextScript(
 	}
 	const { seenAt, updatedAt } = gateway;
 	const isDue = seenAt === null || at - seenAt >= REPORT_MS;
-	const hasData = entries.some(({ open }) => open && dataLeft(open.pass) !== null);
+	const hasData = compared.some(({ open }) => open && dataLeft(open.pass) !== null);
 	const last = context.unreportedFetches.get(gateway.id);
 	// After a pause the router was away, for example without power.
 	const goesOn = last !== undefined && at - last.at < UNREPORTED_MS;
@@ -96,14 +96,14 @@ export async function renderNextScript(
 	context.unreportedFetches.set(gateway.id, { from, at });
 	if (at - from >= UNREPORTED_MS) await recordStatus(context.gateways, gateway, { trouble: UNREPORTED });
 	const reports = isDue || hasData || different.length > 0;
-	const reporting = reports ? { at: toldAt, isSplit: entries.length > MAX_UNSPLIT_USERS } : null;
+	const reporting = reports ? { at: toldAt, isSplit: compared.length > MAX_UNSPLIT_USERS } : null;
 	return formatFetched(gateway, place, { changes: [...changes].join(''), isMore, reporting });
 }
 
 const UNREPORTED =
 	'The router has not reported for a minute. Read its log: /log print where message~"airtill".';
 
-const rank = ({ open }: Entry): number => (open === null ? 0 : open.kind === 'waits' ? 1 : 2);
+const rank = ({ open }: ComparedRow): number => (open === null ? 0 : open.kind === 'waits' ? 1 : 2);
 
 /** Stores what the router has. */
 export async function applyReport(
@@ -113,7 +113,7 @@ export async function applyReport(
 ): Promise<void> {
 	const { users, active, at, part } = report;
 	const comparison = await readComparison(context, gateway);
-	for (const { row, open } of comparison.entries) {
+	for (const { row, open } of comparison.compared) {
 		const user = loginUser(row.pass_id);
 		if (!user.endsWith(part)) continue;
 		const kept = users.get(user);
@@ -133,24 +133,16 @@ export async function applyReport(
 			const isOld =
 				kept && isAllowed(row) && kept.untilSeconds !== Math.round((row.allowed_until ?? 0) / 1000);
 			if (isOld && (row.allowed_at ?? at) < at) await forget(context, context.database.db, { id: row.id });
-		} else if (kept?.call === row.unanswered_at) await confirm(context, row);
-		else if (row.unanswered_at <= at && row.sent_until !== null) {
+		} else if (kept?.call === row.unanswered_at) {
+			const to = { allowed_until: row.sent_until, unanswered_at: null };
+			await context.database.transact((trx) => confirmAdmission(context, trx, row, to));
+		} else if (row.unanswered_at <= at && row.sent_until !== null) {
 			const problem = `The router did not set the user "${user}". Read its log.`;
 			await changeAdmission(context.database.db, row.id, { problem }, row.unanswered_at);
 		}
 	}
 	const letsIn = ({ user }: { user: string }) => (user.endsWith(part) ? users.has(user) : null);
 	await compareReading(context, gateway, { letsIn, users: [...users.keys()] }, at);
-}
-
-async function confirm(context: AccessContext, row: AdmissionRow): Promise<void> {
-	await context.database.transact(async (trx) => {
-		const pass = await lockPass(trx, row.pass_id);
-		const allowed_at = isAllowed(row) ? row.allowed_at : context.clock.now();
-		const to = { allowed_until: row.sent_until, allowed_at, problem: null, unanswered_at: null };
-		if (!pass || !(await changeAdmission(trx, row.id, to, row.unanswered_at))) return;
-		await startIfAwaited(context, trx, row, pass);
-	});
 }
 
 /** Closes the row of a user that is gone, or was never sent, unless time was given since. */

@@ -3,21 +3,16 @@ import { type RegisteredGateway } from '../gateways/gateways.ts';
 import { type Speed, type DeviceLogin } from '../gateways/gateway.ts';
 import { takeSlot, findSlot, changeSlot, findDevices } from './device-slots.ts';
 import {
+	type ComparedRow,
 	SLACK_MS,
 	buildLogin,
+	confirmAdmission,
 	countData,
 	isEqual,
 	nameCall,
-	readComparison,
-	startIfAwaited
+	readComparison
 } from './compare.ts';
-import {
-	type AdmissionRow,
-	changeAdmission,
-	findAdmissions,
-	isAllowed,
-	schedulePassComparisons
-} from './admissions.ts';
+import { type AdmissionRow, changeAdmission, findAdmissions, schedulePassComparisons } from './admissions.ts';
 import { dataLeft } from '../../domain/offers.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import { passOfUser } from '../../domain/wifi.ts';
@@ -147,18 +142,18 @@ export async function fetchDevices(
 	limit: number
 ): Promise<FetchedDevice[]> {
 	const { database, clock } = context;
-	const { entries } = await readComparison(context, gateway);
-	const wanted = entries.filter(({ open }) => open !== null);
-	const isDone = ({ row, open, endMs }: Entry) => open !== null && isEqual(row, open, endMs);
-	const waitsSince = ({ row }: Entry) =>
+	const { compared } = await readComparison(context, gateway);
+	const wanted = compared.filter(({ open }) => open !== null);
+	const isDone = ({ row, open, endMs }: ComparedRow) => open !== null && isEqual(row, open, endMs);
+	const waitsSince = ({ row }: ComparedRow) =>
 		(row.unanswered_at ?? (row.allowed_at === null ? 0 : row.created_at)) +
 		(row.allowed_at === null ? 0 : NEW_END_MS);
-	const waiting = wanted.filter((entry) => !isDone(entry)).sort((a, b) => waitsSince(a) - waitsSince(b));
+	const waiting = wanted.filter((one) => !isDone(one)).sort((a, b) => waitsSince(a) - waitsSince(b));
 	const returned = await findReturned(database.db, gateway.id, clock.now() - AGAIN_MS);
 	const found: FetchedDevice[] = [];
 	for (const { row, open, endMs } of [
 		...waiting.slice(0, MAX_LOOKED_AT),
-		...wanted.filter((entry) => isDone(entry) && returned.has(entry.row.id))
+		...wanted.filter((one) => isDone(one) && returned.has(one.row.id))
 	]) {
 		if (found.length >= limit) break;
 		const device = await buildLogin(context, row, open);
@@ -174,8 +169,6 @@ export async function fetchDevices(
 	}
 	return found;
 }
-
-type Entry = Awaited<ReturnType<typeof readComparison>>['entries'][number];
 
 /** Rows of devices that returned to the portal after they were let in, and after `since`. */
 async function findReturned(queries: Queries, gatewayId: number, since: number): Promise<Set<number>> {
@@ -204,22 +197,16 @@ async function confirmFetched(
 	gateway: RegisteredGateway,
 	hid: string
 ): Promise<number[]> {
-	const { database, clock } = context;
 	const left: number[] = [];
-	const { entries } = await readComparison(context, gateway);
-	const waiting = entries.filter(({ row, open, endMs }) => open && !isEqual(row, open, endMs));
+	const { compared } = await readComparison(context, gateway);
+	const waiting = compared.filter(({ row, open, endMs }) => open && !isEqual(row, open, endMs));
 	const newestFirst = waiting.sort((a, b) => (b.row.unanswered_at ?? 0) - (a.row.unanswered_at ?? 0));
 	for (const { row } of newestFirst.slice(0, MAX_UNCONFIRMED)) {
 		if (!(await isOfDevice(context, row, hid))) continue;
-		const isConfirmed = await database.transact(async (trx) => {
-			if (row.sent_until === null) return false;
-			const allowed_at = isAllowed(row) ? row.allowed_at : clock.now();
-			const to = { allowed_until: row.sent_until, allowed_at, unanswered_at: null };
-			const pass = await lockPass(trx, row.pass_id);
-			if (!pass || !(await changeAdmission(trx, row.id, to, row.unanswered_at))) return false;
-			await startIfAwaited(context, trx, row, pass);
-			return true;
-		});
+		const to = { allowed_until: row.sent_until, unanswered_at: null };
+		const isConfirmed =
+			row.sent_until !== null &&
+			(await context.database.transact((trx) => confirmAdmission(context, trx, row, to)));
 		if (!isConfirmed) left.push(row.pass_id);
 	}
 	return left;

@@ -111,7 +111,7 @@ export async function activateSession(
 	// Added time keeps it later, if at all: who holds a pass does not wait for a router whose passes change.
 	const find = row.pass_id === null ? keepRouter : findRouterOrThrow;
 	const router = await find(trx, row.router_id);
-	const refusal = findReasonToRefund(context, router, row);
+	const refusal = decideRefund(context, router, row);
 	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row, refusal);
 	if (refusal !== null) return refusal;
 	await addToPass(context, trx, router, row, paymentId);
@@ -119,7 +119,7 @@ export async function activateSession(
 }
 
 /** A timed-out session may still be bought within the grace period, if the router is open and responds. */
-function findReasonToRefund(
+function decideRefund(
 	{ clock, config }: SessionServices,
 	router: RouterRow,
 	row: SessionRow

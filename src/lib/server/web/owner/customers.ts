@@ -438,7 +438,7 @@ function activeAdvice({ silentSince, isConnected, takesCode, ssid, address }: Wo
 		: m.help_do_not_connected({ ssid, address });
 }
 
-interface Entry {
+interface TimelineEntry {
 	/** ms since the epoch */
 	at: number;
 	text: string;
@@ -447,7 +447,7 @@ interface Entry {
 type Payment = PurchaseFacts['payments'][number];
 
 /** Says what happened to a purchase, oldest first, in plain words and without secrets. */
-function timelineOf(facts: PurchaseFacts, bought: string, timeZone: string): Entry[] {
+function timelineOf(facts: PurchaseFacts, bought: string, timeZone: string): TimelineEntry[] {
 	const { session, payments, now } = facts;
 	const entries = [
 		{ at: session.created_at, text: m.help_at_ordered({ what: bought }) },
@@ -462,7 +462,7 @@ function timelineOf(facts: PurchaseFacts, bought: string, timeZone: string): Ent
 	return entries.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
 }
 
-function paymentEntries(payment: Payment): Entry[] {
+function paymentEntries(payment: Payment): TimelineEntry[] {
 	const { id, phone, created_at: createdAt, submitted_at: sentAt, submit_state: sent } = payment;
 	if (isOfVoucher(payment)) {
 		const money = formatMinor(payment.amount_minor, payment.currency);
@@ -478,7 +478,7 @@ function paymentEntries(payment: Payment): Entry[] {
 	return [asked, ...resultEntries(payment)];
 }
 
-function resultEntries(payment: Payment): Entry[] {
+function resultEntries(payment: Payment): TimelineEntry[] {
 	const { status, paid_at: paidAt, updated_at: at, provider_reference: transaction } = payment;
 	const number = String(payment.id);
 	if (paidAt !== null) {
@@ -509,7 +509,7 @@ const FAILURES: Texts = {
 	provider_unavailable: m.purchase_refused_provider_unavailable_title
 };
 
-function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
+function refundEntries({ refunds, payments }: PurchaseFacts): TimelineEntry[] {
 	const byHand = payments.flatMap((payment) => {
 		const { id, refunded_at: at } = payment;
 		const own = refunds.filter(({ payment_id }) => payment_id === id);
@@ -545,14 +545,14 @@ const REFUND_REASONS: Texts = {
 	admin: m.help_why_owner
 };
 
-const reviewEntries = ({ reviews }: PurchaseFacts): Entry[] =>
+const reviewEntries = ({ reviews }: PurchaseFacts): TimelineEntry[] =>
 	reviews.flatMap(({ payment_id: id, opened_at: openedAt, resolved_at: resolvedAt }) => {
 		const number = String(id);
 		const opened = { at: openedAt, text: m.help_at_review({ number }) };
 		return resolvedAt === null ? [opened] : [opened, { at: resolvedAt, text: m.help_at_decided({ number }) }];
 	});
 
-function accessEntries({ session, payment }: PurchaseFacts): Entry[] {
+function accessEntries({ session, payment }: PurchaseFacts): TimelineEntry[] {
 	const { status, starts_at: startsAt } = session;
 	if (startsAt !== null) return [{ at: startsAt, text: m.help_at_started() }];
 	return status === 'activating' && payment !== null
@@ -561,7 +561,7 @@ function accessEntries({ session, payment }: PurchaseFacts): Entry[] {
 }
 
 /** Gateways that Airtill calls confirm a device; others report it, for a slot. */
-function deviceEntries({ slots, admissions }: PurchaseFacts): Entry[] {
+function deviceEntries({ slots, admissions }: PurchaseFacts): TimelineEntry[] {
 	const connected = [
 		...slots.map(({ mac, bound_at: at }) => ({ mac, at })),
 		...admissions.flatMap(({ mac, allowed_at: at }) => (at === null ? [] : [{ mac, at }]))
@@ -575,7 +575,7 @@ function deviceEntries({ slots, admissions }: PurchaseFacts): Entry[] {
 function extraTimeEntries(
 	{ session, extraTime, extraEndedAt, passEndsAt }: PurchaseFacts,
 	timeZone: string
-): Entry[] {
+): TimelineEntry[] {
 	const isOver = session.status === 'expired';
 	const given = extraTime.map(({ seconds, created_at: at, outage_id, until = at + seconds * 1000 }) => {
 		const duration = formatDuration(`${Math.max(1, Math.round(seconds / 60))}m`);
@@ -592,7 +592,7 @@ function extraTimeEntries(
 	return [...given, ...ends.map((at) => ({ at, text: m.help_at_extra_ended() }))];
 }
 
-function endEntries({ session }: PurchaseFacts): Entry[] {
+function endEntries({ session }: PurchaseFacts): TimelineEntry[] {
 	const { status, status_reason: reason, ended_at: at } = session;
 	if (at === null) return [];
 	if (status === 'expired') return [{ at, text: m.help_at_over() }];

@@ -7,24 +7,22 @@ import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { findToday } from '#lib/server/billing/earnings.ts';
+import { closeCash, listClosings, sumCashInHand } from '#lib/server/billing/cash.ts';
 import {
 	type Card,
 	type CountedBatch,
 	type VoucherBatchRow,
 	type VoucherCounts,
 	type VoucherRefusal,
-	closeCash,
 	createBatch,
 	findBatchWithVouchers,
 	formatVoucherNumber,
 	listBatches,
-	listClosings,
 	listVouchers,
 	markSold,
 	parseVoucherNumber,
 	printVouchers,
 	sellVoucher,
-	sumCashInHand,
 	sumSellers,
 	voidBatch,
 	voidVoucher
