@@ -287,7 +287,8 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 	// A device that is online does not get the portal either.
 	const untilPortal = <T>(look: () => Promise<T | false>): Promise<T> =>
 		until('the portal comes', look).catch(async (error: unknown) => {
-			const clients = (await ndsctl('json')).match(/"(mac|state)":\s*"[^"]*"/g)?.join(' ') ?? '';
+			const list = await ndsctl('json');
+			const clients = list.match(/"(mac|state)":\s*"[^"]*"/g)?.join(' ') ?? list;
 			const said = `Clients of openNDS: ${clients}. It said:\n${log.slice(-LOG_SHOWN)}`;
 			throw new Error(`${String(error)}. ${said}`, { cause: error });
 		});

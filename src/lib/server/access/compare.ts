@@ -448,8 +448,8 @@ async function allow(
 
 /**
  * Stores that a gateway has carried out a call, and starts the time of a buyer who waits for it.
- * @param call names it, if the row was changed since it was read
- * @returns false if a later call has begun
+ * @param call names it; the row's own unless it was named since the row was read
+ * @returns false if the row was changed since the call, or the pass is gone
  */
 export async function confirmAdmission(
 	context: AccessServices,
@@ -466,7 +466,7 @@ export async function confirmAdmission(
 	return true;
 }
 
-/** Another gateway may have started the time. The comparisons that follow send the exact end. */
+/** Starts the time of a buyer who waits, unless another gateway has. The comparisons that follow send the exact end. */
 async function startIfAwaited(
 	context: AccessServices,
 	trx: Tx,

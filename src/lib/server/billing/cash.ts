@@ -30,6 +30,9 @@ export const sumCashInHand = (
 		.where('batch.currency', '=', config.currency)
 		.executeTakeFirstOrThrow();
 
+/** The same form may arrive twice at once. */
+const MAX_TRIES = 2;
+
 interface CashCount {
 	countedMinor: number;
 	note: string;
@@ -47,8 +50,7 @@ export const closeCash = (
 	{ accountId, personId }: VoucherActor,
 	{ countedMinor, note, form }: CashCount
 ): Promise<Row<'cash_closings'>> =>
-	// The same form may arrive twice at once.
-	retryUniqueViolation(context.database, 2, () =>
+	retryUniqueViolation(context.database, MAX_TRIES, () =>
 		context.database.transact(async (trx) => {
 			const { audit, clock, config } = context;
 			const known = await first(trx.selectFrom('cash_closings').selectAll().where('form', '=', form));
