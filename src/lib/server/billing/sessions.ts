@@ -118,7 +118,10 @@ export async function activateSession(
 	return null;
 }
 
-/** Returns why a payment buys nothing, or null. A timed-out session may be bought within the grace period, if the router is open and responds. */
+/**
+ * Returns why a payment buys nothing, or null. A timed-out session may still be bought within the grace period, if the
+ * router is open and responds.
+ */
 function decideRefund(
 	{ clock, config }: SessionServices,
 	router: RouterRow,
