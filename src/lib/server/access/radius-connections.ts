@@ -15,7 +15,7 @@ import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from
 import { dataLeft } from '#lib/domain/offers.ts';
 import { normaliseMac } from '#lib/domain/address.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
-import { type RunningPass, findPasses, computeRunningTime, findPassState } from '../passes.ts';
+import { type RunningPass, computeRunningTime, findPasses, findPassState, lockPass } from '../passes.ts';
 import { findById } from '../db/queries.ts';
 import { repairIfLost } from '../jobs.ts';
 import { createSocket } from 'node:dgram';
@@ -56,7 +56,7 @@ export async function findConnectionTasks(context: AccessJob, gateway: Registere
 		const isHeld = row.mac === null || holders.has(`${row.pass_id} ${row.mac}`);
 		const pass = (isHeld && passes.get(row.pass_id ?? 0)) || null;
 		const work = () =>
-			pass ? prolongConnection(context, row, gateway, pass) : endConnection(context, row, gateway);
+			pass ? prolongConnection(context, row, gateway, pass) : endConnection(context, row, gateway, isHeld);
 		// The gateway may have taken an end of a run that is over after the end of the run that has taken over.
 		const repair = () =>
 			context.database.unfenced.transact(async (trx) => {
@@ -121,7 +121,13 @@ async function prolongConnection(
 	if (result.kind === 'done') await recordStatus(gateways, gateway, { answered: true, trouble: null });
 }
 
-async function endConnection(context: AccessJob, row: Connection, gateway: RegisteredGateway): Promise<void> {
+/** @param isHeld its device has a slot, so that only the end of its pass ends it */
+async function endConnection(
+	context: AccessJob,
+	row: Connection,
+	gateway: RegisteredGateway,
+	isHeld: boolean
+): Promise<void> {
 	const { database, clock, gateways, log } = context;
 	const change = (to: Partial<Connection>) => database.transact((trx) => changeConnection(trx, row.id, to));
 	const server = findCoaTarget(gateway);
@@ -132,10 +138,17 @@ async function endConnection(context: AccessJob, row: Connection, gateway: Regis
 	}
 	// Attempts to prolong do not count.
 	const attempts = row.disconnect_state === 'asked' ? row.disconnect_attempts : 0;
-	await change({
-		...{ disconnect_state: 'asked', disconnect_attempts: attempts + 1 },
-		check_at: clock.now() + computePause(gateway, false, 1_000 * 2 ** attempts)
+	const isBegun = await database.transact(async (trx) => {
+		const pass = isHeld && row.pass_id !== null ? await lockPass(trx, row.pass_id) : undefined;
+		// Time given since the comparison was read keeps it in.
+		if (pass && computeRunningTime(pass, clock.now())) return false;
+		await changeConnection(trx, row.id, {
+			...{ disconnect_state: 'asked', disconnect_attempts: attempts + 1 },
+			check_at: clock.now() + computePause(gateway, false, 1_000 * 2 ** attempts)
+		});
+		return true;
 	});
+	if (!isBegun) return;
 	const result = await sendRequest(server, 'disconnect', buildNames(context, row, gateway));
 	// CoovaChilli refuses only what it does not know, and gives no Error-Cause.
 	const isGone = result.kind === 'refused' && result.errorCause === null && gateway.kind === 'coova';

@@ -11,6 +11,7 @@ import { findAdmissions, insertAdmission } from '#lib/server/access/admissions.t
 import { disallow, readComparison } from '#lib/server/access/compare.ts';
 import { takeSlot } from '#lib/server/access/device-slots.ts';
 import { refundUnactivated, awaitRouter } from '#lib/server/access/provisioning.ts';
+import { findConnectionTasks } from '#lib/server/access/radius-connections.ts';
 import { recordAccounting, reportShape } from '#lib/server/access/radius-accounting.ts';
 import { changeAccess } from '#lib/server/access-kinds.ts';
 import { changeAccount, createAccount } from '#lib/server/accounts/accounts.ts';
@@ -36,11 +37,13 @@ import { createLog } from '#lib/server/platform/log.ts';
 import { purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
 import { storePayment } from '#lib/server/portal/purchases.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
+import { startNas } from '../../../simulators/radius-nas.ts';
 import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 
 const HOUR = 3_600_000;
 const PROMPTS = 2;
+const SECRET_OF_NAS = 'a fake secret of a gateway';
 
 describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	let folder: string;
@@ -349,20 +352,24 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		expect(valuesOf(results)).toEqual([true, false]);
 	});
 
-	const addRadius = () =>
+	const addRadius = (different: Partial<typeof NO_SETTINGS> = {}) =>
 		createGateway(app.gateways, {
-			...{ ...NO_SETTINGS, name: `radius-${routerId}`, routerId, kind: 'coova', loginHosts: ['10.1.0.1'] }
+			...{ ...NO_SETTINGS, name: `radius-${routerId}`, routerId, kind: 'coova', loginHosts: ['10.1.0.1'] },
+			...different
+		});
+
+	const reportOf = (sessionId: number) =>
+		reportShape.parse({
+			...{ status: '1', session: 'twice', user: loginUser(sessionId), mac: '02-00-00-00-00-03', ip: '' },
+			...{ nas_address: '', nas_identifier: '', class: '', at: '0', delay: '0', lasted: '60', cause: '' },
+			...{ in: '1000', in_gigawords: '0', out: '1000', out_gigawords: '0' }
 		});
 
 	it('a report that comes twice at once counts once', async () => {
 		const gateway = await addRadius();
 		const { sessionId } = await buy();
 		at += 60_000;
-		const report = reportShape.parse({
-			...{ status: '1', session: 'twice', user: loginUser(sessionId), mac: '02-00-00-00-00-03', ip: '' },
-			...{ nas_address: '', nas_identifier: '', class: '', at: '0', delay: '0', lasted: '60', cause: '' },
-			...{ in: '1000', in_gigawords: '0', out: '1000', out_gigawords: '0' }
-		});
+		const report = reportOf(sessionId);
 		const send = () => recordAccounting(app.access, gateway, report);
 		const results = await race('lock table connections in share mode', send, send);
 		expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
@@ -483,6 +490,17 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		expect((JSON.parse(row.payment_ids) as number[]).toSorted()).toEqual([1, 2]);
 	});
 
+	async function endTime(sessionId: number): Promise<void> {
+		at = ((await findPass(sessionId)).ends_at ?? 0) + 1;
+		await runSessionJob(job(), sessionId);
+	}
+
+	function giveTimeAgainst(sessionId: number, work: () => Promise<void>) {
+		const person = { personId: accountId, note: '', duration: '15m', form: `in ${sessionId}` } as never;
+		const give = () => giveExtraTime(app, accountId, sessionId, person);
+		return race<unknown>('lock table extra_time in share mode', give, work);
+	}
+
 	it('time given while a gateway is about to disconnect its buyer keeps the buyer in', async () => {
 		const gateway = await addHotspot();
 		const { sessionId, paymentId } = await orderAndStart();
@@ -494,19 +512,30 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 			const pass = await lockPass(trx, sessionId);
 			if (pass) await startTime(app, trx, pass);
 		});
-		at = ((await findPass(sessionId)).ends_at ?? 0) + 1;
-		await runSessionJob(job(), sessionId);
+		await endTime(sessionId);
 		const [row] = await findAdmissions(app.database.db, sessionId);
 		if (!row) throw new Error('no admission');
-		const person = { personId: accountId, note: '', duration: '15m', form: `in ${sessionId}` } as never;
-		await race<unknown>(
-			'lock table extra_time in share mode',
-			() => giveExtraTime(app, accountId, sessionId, person),
-			async () => disallow(app.access, await readComparison(app.access, gateway), row)
+		await giveTimeAgainst(sessionId, async () =>
+			disallow(app.access, await readComparison(app.access, gateway), row)
 		);
 		const [after] = await findAdmissions(app.database.db, sessionId);
 		// On SQLite the disconnect may come first; then the next comparison lets the buyer in again.
 		if (kind === 'postgres') expect(after?.released_at).toBeNull();
+	});
+
+	it('time given while a RADIUS gateway is about to be asked to end a connection keeps it', async () => {
+		const nas = await startNas(SECRET_OF_NAS);
+		const coa = { nas: `127.0.0.1:${nas.port}`, radiusSecret: SECRET_OF_NAS };
+		const gateway = await addRadius(coa);
+		const { sessionId } = await buy();
+		await recordAccounting(app.access, gateway, reportOf(sessionId));
+		await endTime(sessionId);
+		const [ended] = await findConnectionTasks(job(), gateway);
+		await giveTimeAgainst(sessionId, async () => ended?.compare());
+		await nas.stop();
+		expect(ended).toMatchObject({ isBuyer: false });
+		// On SQLite the disconnect may come first; then the device signs in again.
+		if (kind === 'postgres') expect(nas.asked).toEqual([]);
 	});
 
 	it('a captive session that two purchases bind at once is the one of the first; the second gets a copy', async () => {

@@ -54,6 +54,9 @@ describe('the day of a café', () => {
 
 	beforeAll(async () => {
 		const { sql, server } = fixture();
+		// Noon in Kampala: no part of the day may be of the next day or month.
+		const [hour, day] = [3_600_000, 86_400_000];
+		await server.advance(day - ((server.now() - 9 * hour) % day));
 		owner = await newOwner(fixture());
 		console = await connectUniFi(fixture());
 		const own = 'update routers set owner_account_id = ?, name = ? where id = ?';
