@@ -20,6 +20,7 @@ import { startPostgres } from '../support/database/postgres.ts';
 import { addRouters, crowdSearches, EAST, makePayments, searches } from './support/data.ts';
 import { figure, median, spread, writeJson } from './support/figures.ts';
 import type { Seen, Task } from './support/load.ts';
+import { cpuOfPostgres } from './processes.ts';
 import { cpuMs, demoKey, residentMb, startBenchServer, type BenchServer } from './support/server.ts';
 
 const GOALS = { routers: 0.5, offers: 1.15, status: 1, startMs: 400, idleMb: 80 };
@@ -53,7 +54,7 @@ interface Subject {
 	key: string | null;
 	/** Requests per second in each round. */
 	rates: number[];
-	/** CPU time of the server per request in each round, in microseconds. */
+	/** CPU time of the server and of PostgreSQL per request in each round, in microseconds. */
 	costs: number[];
 }
 
@@ -97,7 +98,7 @@ try {
 		subject('place search without a result', null, ['/?place=zzzz'], null),
 		subject('GET /v1/payments/{id}/status', GOALS.status, payments, key)
 	].filter(({ name }) => new RegExp(values.only).test(name));
-	const busy = await measure(server, subjects);
+	const busy = await measure(server, subjects, settings.DATABASE_URL);
 	const loadedMb = residentMb(server.child.pid ?? 0);
 	await server.stop();
 
@@ -126,7 +127,7 @@ function subject(name: string, goal: number | null, paths: string[], key: string
 }
 
 /** @returns CPU use of the load generator in each round; 1 is one core */
-async function measure(server: BenchServer, subjects: Subject[]): Promise<number[]> {
+async function measure(server: BenchServer, subjects: Subject[], databaseUrl: string): Promise<number[]> {
 	const load = fork(fileURLToPath(new URL('support/load.ts', import.meta.url)), { stdio: 'inherit' });
 	const busy: number[] = [];
 	const ask = async ({ paths, key }: Subject, forSeconds: number): Promise<Seen> => {
@@ -143,11 +144,16 @@ async function measure(server: BenchServer, subjects: Subject[]): Promise<number
 	};
 	// Warm-up: compiles code and prepares statements.
 	for (const one of subjects) await ask(one, seconds);
+	const cpuOfDatabase = postgres ? await cpuOfPostgres(databaseUrl) : () => 0;
+	const usedMs = () => {
+		const own = cpuMs(server.child.pid ?? 0);
+		return own === null ? null : own + cpuOfDatabase() * 1000;
+	};
 	for (let round = 0; round < rounds; round += 1) {
 		for (const one of subjects) {
-			const before = cpuMs(server.child.pid ?? 0);
+			const before = usedMs();
 			const seen = await ask(one, seconds);
-			const after = cpuMs(server.child.pid ?? 0);
+			const after = usedMs();
 			one.rates.push(seen.requests / seen.seconds);
 			if (before !== null && after !== null) one.costs.push(((after - before) * 1000) / seen.requests);
 			busy.push(seen.busy);
