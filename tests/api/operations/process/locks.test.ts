@@ -43,7 +43,7 @@ import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 
 const HOUR = 3_600_000;
 const PROMPTS = 2;
-const SECRET_OF_NAS = 'a fake secret of a gateway';
+const SECRET_OF_NAS = 'fake-secret-of-a-gateway';
 
 describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	let folder: string;
