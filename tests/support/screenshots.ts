@@ -1,23 +1,14 @@
 /**
  * Makes the README's pictures (`npm run screenshots`, after a build) from a sandbox of its own. With `-- --all FOLDER`
- * it takes every page of a buyer, an owner and an administrator instead, at the size of a phone, a tablet and a desk, light
- * and dark, in English, Arabic and Amharic, into that folder: to be looked at. `--only TEXT` takes those whose name begins so.
+ * it takes every page instead, at the size of a phone, a tablet and a desk, light and dark, in English and Arabic, into that
+ * folder: to be looked at. `--only TEXT` takes those whose name begins so.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser, type Page } from '@playwright/test';
-import {
-	ADMINISTERING,
-	BUYING,
-	inLanguage,
-	KIOSK,
-	MAIN,
-	OWNING,
-	visit,
-	type Place
-} from '../e2e/support/pages.ts';
+import { findPlace, inLanguage, PAGES, TRANSLATED, visit, type Place } from '../e2e/support/pages.ts';
 import { startPurchaseFixtures } from '../e2e/support/purchase-fixtures.ts';
 import { ensureBrowser } from './programs.js';
 
@@ -25,7 +16,7 @@ const FOLDER = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const PHONE = { width: 360, height: 640 };
 const TABLET = { width: 800, height: 1280 };
 const DESK = { width: 1280, height: 800 };
-const SIZES = [PHONE, { width: 768, height: 1024 }, DESK];
+const SIZES = [PHONE, { width: 820, height: 1180 }, { width: 1440, height: 900 }];
 const GAP = 24;
 
 type Theme = 'light' | 'dark';
@@ -76,8 +67,7 @@ const browser = await chromium.launch({
 });
 
 async function take({ page: name, size = PHONE, theme = 'light', locale, act, part }: Shot): Promise<Buffer> {
-	const place = [...BUYING, ...KIOSK, ...OWNING].find((one) => one.name === name);
-	if (!place) throw new Error(`There is no page called ${name}`);
+	const place = findPlace(name);
 	const page = await browser.newPage({ viewport: size, deviceScaleFactor: 2, colorScheme: theme });
 	await visit(page, fixtures, locale ? inLanguage(place, locale) : place);
 	await act?.(page);
@@ -107,13 +97,9 @@ async function takeWhole(page: Page, place: Place, file: string): Promise<void> 
 }
 
 async function takeAll(folder: string, start: string): Promise<void> {
-	const places = [
-		...BUYING,
-		...KIOSK,
-		...OWNING,
-		...ADMINISTERING,
-		...['ar', 'am'].flatMap((locale) => MAIN.map((place) => inLanguage(place, locale)))
-	].filter(({ name }) => name.startsWith(start));
+	const places = [...PAGES, ...TRANSLATED.map((place) => inLanguage(place, 'ar'))].filter(({ name }) =>
+		name.startsWith(start)
+	);
 	mkdirSync(folder, { recursive: true });
 	for (const size of SIZES) {
 		for (const theme of ['light', 'dark'] as const) {

@@ -153,6 +153,16 @@ export const REFERENCE: readonly Place[] = [
 	at('problems', '/problems')
 ];
 
+/** Adds another webhook each time, and opens it. */
+async function addWebhook(page: Page): Promise<void> {
+	await unfold(page);
+	await page.getByLabel('Address on your server').fill(`https://app.example.com/${Date.now()}`);
+	await page.getByRole('button', { name: 'Add webhook' }).click();
+	await page.getByRole('link', { name: 'Go to the webhook' }).click();
+	await page.waitForURL(/\/webhooks\/\d+/);
+	await unfold(page);
+}
+
 /** Behind or before a sign-in. */
 export const SIGNED_IN: readonly Place[] = [
 	at('sign in', '/developer/sign-in'),
@@ -163,6 +173,7 @@ export const SIGNED_IN: readonly Place[] = [
 	developed('requests', '/developer/requests'),
 	developed('webhooks', '/developer/webhooks'),
 	{ ...developed('webhooks, unfolded', '/developer/webhooks'), act: unfold },
+	{ ...developed('webhook', '/developer/webhooks'), act: addWebhook },
 	developed('account', '/developer/account')
 ];
 
@@ -196,6 +207,14 @@ async function openCustomer(page: Page): Promise<void> {
 	await page.getByRole('button', { name: 'Yes, end it' }).waitFor();
 }
 
+/** Makes a batch to print, and opens it. */
+async function makeVouchers(page: Page): Promise<void> {
+	await unfold(page);
+	await page.locator('#size').fill('3');
+	await page.locator('form[action="?/make"] button').click();
+	await page.waitForURL(/\/vouchers\/\d+/);
+}
+
 /** An owner's phone, and what the owner prints. */
 export const OWNING: readonly Place[] = [
 	at('owner, sign in', '/owner/sign-in'),
@@ -206,6 +225,7 @@ export const OWNING: readonly Place[] = [
 	{ ...owned('owner: payouts, everything unfolded', '/owner/money/payouts'), act: unfold },
 	owned('owner: payments of an hour', '/owner/money?period=monthly&hour=9&kind=payment'),
 	{ ...owned('owner: vouchers, everything unfolded', '/owner/vouchers'), act: unfold },
+	{ ...owned('owner: printed vouchers', '/owner/vouchers'), act: makeVouchers },
 	owned('owner: active customers', '/owner/customers?group=active'),
 	owned('owner: customers', '/owner/customers'),
 	owned('owner: customers, wrong', '/owner/customers?q=12x&day=soon'),
@@ -223,6 +243,7 @@ export const OWNING: readonly Place[] = [
 	owned('owner: router, new gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway?kind=unifi`),
 	{ ...owned('owner: gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`), act: openGateway },
 	{ ...owned('owner: router, wrong price', `/owner/routers/${ROUTER}`), act: sendWrongPrice },
+	{ ...owned('owner: offers, everything unfolded', `/owner/routers/${ROUTER}/offers`), act: unfold },
 	at('poster', `/r/${ROUTER}/poster`)
 ];
 
@@ -241,6 +262,7 @@ export const ADMINISTERING: readonly Place[] = [
 	administered('admin: reviews', '/admin/reviews'),
 	administered('admin: review', '/admin/reviews/1'),
 	{ ...administered('admin: payouts, everything unfolded', '/admin/payouts?preview=1'), act: unfold },
+	administered('admin: payments', '/admin/payments'),
 	administered('admin: routers', '/admin/routers'),
 	{ ...administered('admin: router, everything unfolded', '/admin/routers/1'), act: unfold },
 	administered('admin: routers, import', '/admin/routers/import'),
@@ -252,7 +274,7 @@ export const ADMINISTERING: readonly Place[] = [
 	administered('admin: audit, wrong', '/admin/audit?payment=one&from=soon')
 ];
 
-const PAGES: readonly Place[] = [
+export const PAGES: readonly Place[] = [
 	...BUYING,
 	...KIOSK,
 	...OWNING,
@@ -261,18 +283,32 @@ const PAGES: readonly Place[] = [
 	...ADMINISTERING
 ];
 
+/** What people read in their own language, but for pages whose actions look for English words. */
+export const TRANSLATED = [...BUYING, ...KIOSK, ...OWNING.filter(({ act }) => !act || act === unfold)];
+
 const COLOURFUL = [
 	...['list', 'router', 'router, wrong number', 'purchase: waiting', 'purchase: active, everything unfolded'],
 	...['receipt', 'purchase: declined', 'purchase: not let in', 'purchase: ended', 'splash', 'help'],
 	...['kiosk', 'kiosk: waiting', 'kiosk: active', 'kiosk, set up'],
-	...['owner', 'owner: payments', 'owner: look', 'owner: customer', 'owner: router, nameless'],
-	...['owner: router, unresponsive', 'owner: price, asked', 'poster'],
+	...[
+		'owner',
+		'owner: money, everything unfolded',
+		'owner: settings, everything unfolded',
+		'owner: customer'
+	],
+	...['owner: router, nameless', 'owner: router, unresponsive', 'owner: router, wrong price', 'poster'],
 	...['/docs', '/docs/quickstart', 'problems', 'sign in', 'keys', 'webhooks'],
 	...['admin', 'admin: review', 'admin: accounts', 'admin: account, created', 'admin: audit, wrong']
 ];
 
 /** The pages that together have all that the theme colours; with `--all` every page. */
-export const COLOURED = isAll ? PAGES : PAGES.filter(({ name }) => COLOURFUL.includes(name));
+export const COLOURED = isAll ? PAGES : COLOURFUL.map(findPlace);
+
+export function findPlace(name: string): Place {
+	const place = PAGES.find((one) => one.name === name);
+	if (!place) throw new Error(`There is no page called ${name}`);
+	return place;
+}
 
 /** Opens a page in the state that it is listed for; signs in first where that is needed. */
 export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
