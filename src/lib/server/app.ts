@@ -23,7 +23,7 @@ import { closeToOthers } from './platform/private-files.ts';
 import { createHttpClient } from './platform/http-client.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox.ts';
-import { createSharedTokens } from './billing/operators/tokens.ts';
+import { createSharedTokens } from './billing/operators/client.ts';
 import {
 	type BillingContext,
 	RECONCILE_JOB,

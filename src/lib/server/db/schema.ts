@@ -34,7 +34,7 @@ export interface Schema {
 		revoked_at: number | null;
 		form_token: string | null;
 	};
-	/** Shared by all processes (billing/operators/tokens.ts). */
+	/** Shared by all processes (billing/operators/client.ts). */
 	operator_tokens: {
 		/** SHA-256 of the request for the token, hex. */
 		name: string;

@@ -16,8 +16,10 @@ import {
 	type AuthorisedOutcome,
 	NO_HINT,
 	type OperatorResponse,
+	type TokenOutcome,
 	busy,
 	createClient,
+	createTokens,
 	formatCause,
 	isForeignRefusal,
 	member,
@@ -49,7 +51,6 @@ import {
 	defineOperator,
 	onOff
 } from './operator.ts';
-import { type TokenOutcome, createTokens } from './tokens.ts';
 
 /** Airtel Money, Collection API ("USSD Push"). The portal holds one callback address for all payments. */
 

@@ -6,7 +6,7 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpClient } from '#lib/server/platform/http-client.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import type { PaymentBody } from '../../contract/payment.ts';
-import type { SharedTokens } from './tokens.ts';
+import type { SharedTokens } from './client.ts';
 
 /**
  * Interface of a mobile-money operator. An adapter translates the operator's protocol; billing/ decides
