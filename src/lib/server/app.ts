@@ -24,6 +24,7 @@ import { createHttpClient } from './platform/http-client.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox.ts';
 import { createSharedTokens } from './billing/operators/client.ts';
+import { runReconcileJob, submitPayment } from './billing/at-operator.ts';
 import {
 	type BillingContext,
 	RECONCILE_JOB,
@@ -32,11 +33,9 @@ import {
 	createChanges
 } from './billing/payments.ts';
 import { PAYOUT_JOB, sendPayout } from './billing/payouts.ts';
-import { runReconcileJob } from './billing/reconcile.ts';
 import { refundPayment } from './billing/refunds.ts';
 import { readInExtraTime } from './billing/session-reads.ts';
 import { SESSION_END_JOB, runSessionJob } from './billing/sessions.ts';
-import { submitPayment } from './billing/submission.ts';
 import { createMailer } from './platform/mail.ts';
 import { notificationJobs, createNotifications } from './notifications.ts';
 import { personalDataJobs } from './personal-data.ts';

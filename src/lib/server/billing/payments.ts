@@ -41,8 +41,8 @@ import {
 } from './sessions.ts';
 
 /**
- * Mobile-money payments. A payment is committed first, then sent from the outbox (submission.ts). reconcile.ts reads its
- * status until it is final, settlement.ts applies it, and refunds.ts sends money back.
+ * Mobile-money payments. A payment is committed first, then sent from the outbox, and its status read until it is final
+ * (at-operator.ts). settlement.ts applies the result, and refunds.ts sends money back.
  */
 
 export type PaymentRow = Row<'payments'>;
