@@ -16,6 +16,11 @@ import { apart, numberText } from '../i18n/intl.ts';
 import { currentLocale } from '../i18n/current.ts';
 import type { Locale } from '../i18n/locales.ts';
 
+/**
+ * The pay form: what a router sells at which price, which of it a buyer has chosen, and the words for both. Pages, their
+ * script and the server share it, so a form shows the price that its order is checked against.
+ */
+
 /** The fields of a router that decide a price. `price` is per hour in major units of `currency`. */
 export interface PricedRouter {
 	price: number;
@@ -257,7 +262,7 @@ export function shortPrice(router: { price: number; currency: string; lowest: nu
 export const amountText = ({ price, lowest }: { price: number; lowest: number | null }): string =>
 	numberText(lowest ?? price, { maximumFractionDigits: 2 });
 
-export function unquotedText(router: PricedRouter, duration: string): string {
+function unquotedText(router: PricedRouter, duration: string): string {
 	const amount = findPrice(router, duration);
 	const [method] = offeredMethods(router.payment_methods ?? []);
 	const problem = amount === null || method === undefined ? null : chargeText(router, method, amount);
@@ -281,6 +286,119 @@ export const boundsText = (router: PricedRouter): string =>
 		shortest: formatDuration(router.min_duration),
 		longest: formatDuration(router.max_duration)
 	});
+
+/** The fields of the pay form as text. They include the price: the buyer pays the amount that was shown. */
+export interface PayEntry {
+	/** "1h 500": a duration and the price that was shown with it, then the id of the offer, if any; or "own". */
+	time: string;
+	count: string;
+	unit: string;
+	/** The typed duration whose price was shown and that price: "90m", "750". */
+	asked: string;
+	quoted: string;
+	/** The amount on the button if no script updates it; empty if it shows none. */
+	pays: string;
+	paymentMethod: string;
+	phone: string;
+	/** Token of the new purchase: a form that is sent twice makes one purchase. */
+	purchase: string;
+	/** The earlier order beside which the buyer wants another one (EarlierNotice); else empty. */
+	another: string;
+}
+
+export const EMPTY_ENTRY: PayEntry = {
+	time: '',
+	count: '',
+	unit: '',
+	asked: '',
+	quoted: '',
+	pays: '',
+	paymentMethod: '',
+	phone: '',
+	purchase: '',
+	another: ''
+};
+
+/** An earlier order of the number, to which the buyer can go instead of paying again. */
+export interface EarlierNotice {
+	title: string;
+	texts: string[];
+	/** Opens the earlier order, or asks for its code; null at a kiosk, which asks for none. */
+	href: string | null;
+	link: string;
+	/** Label of the button that pays all the same. */
+	button: string;
+	/** The form with what was typed, which that button sends. */
+	fields: Readonly<Record<string, string>>;
+}
+
+/** Problems by field; `form` is for problems of no single field. */
+export type FormErrors = Partial<Record<'time' | 'paymentMethod' | 'phone' | 'form', string | undefined>>;
+
+/** A price that the buyer must see before paying, and why. */
+export interface Quotation {
+	choice: TimeChoice;
+	/** The time was typed. */
+	own: boolean;
+	why: string;
+}
+
+/** A form that came back. */
+export interface ReturnedForm {
+	entry: PayEntry;
+	errors?: FormErrors | undefined;
+	quoted?: Quotation | undefined;
+	/** Instead of the form. */
+	earlier?: EarlierNotice | undefined;
+}
+
+/** A purchase whose payment can be tried again. */
+export interface PayAgain {
+	amount: number;
+	money: string;
+	/** "Day, 3 devices" */
+	words: string;
+	methods: string[];
+	/** Why other methods are missing; null if none are. */
+	note: string | null;
+	paymentMethod: string;
+	/** As the payer types it. */
+	phone: string;
+}
+
+export const timeValue = ({ duration, amount, offer }: TimeChoice): string =>
+	`${duration} ${amount}${offer ? ` ${offer.id}` : ''}`;
+
+/** If `seen` is false, the page must show the price before the buyer pays. `gone`: the offer is not sold any more. */
+export type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string; gone?: true };
+
+export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
+	const onButton = ({ amount }: TimeChoice) => entry.pays === '' || entry.pays === String(amount);
+	const own = ownDuration(entry.count, entry.unit);
+	// Without script, typing a time does not choose its radio button. The radio button decides once its price
+	// was shown.
+	const typed = entry.count !== '' && own !== entry.asked;
+	if (entry.time === OWN_TIME || typed) {
+		if (own === null) return { error: m.router_whole_number() };
+		const choice = quote(router, own);
+		if (!choice) return notSold(router, own);
+		return {
+			choice,
+			own: true,
+			seen: own === entry.asked && entry.quoted === String(choice.amount) && onButton(choice)
+		};
+	}
+	const [duration = '', price = '', offer = ''] = entry.time.split(' ');
+	if (duration === '') return { error: m.router_choose_time() };
+	const choice = offer === '' ? quote(router, duration) : quoteOffer(router, duration, Number(offer));
+	if (!choice) return offer === '' ? notSold(router, duration) : { error: m.router_offer_gone(), gone: true };
+	return { choice, own: false, seen: price === String(choice.amount) && onButton(choice) };
+}
+
+const notSold = (router: PricedRouter, duration: string): WantedTime =>
+	router.hourly === false
+		? { error: m.router_offer_gone(), gone: true }
+		: { error: unquotedText(router, duration) };
 
 type NamedTime = Pick<PricedOffer, 'name' | 'duration'> & Limits;
 

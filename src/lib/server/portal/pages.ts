@@ -83,6 +83,19 @@ export async function readForm(request: Request): Promise<FormData> {
 	}
 }
 
+/** Longer than any valid entry, and than a pasted message of an operator. Cut text fails validation. */
+const MAX_FIELD_LENGTH = 1_000;
+
+/** Reads fields of a posted form; missing ones are empty. @throws HttpError 400 if the body is not a form */
+export async function readTexts<Name extends string>(request: Request, names: readonly Name[]) {
+	const form = await readForm(request);
+	const fields = names.map((name) => {
+		const value = form.get(name);
+		return [name, typeof value === 'string' ? value.trim().slice(0, MAX_FIELD_LENGTH) : ''];
+	});
+	return Object.fromEntries(fields) as Record<Name, string>;
+}
+
 /** Waits for the service. Returns null for a 404. */
 export async function orNull<T>(work: Promise<T>): Promise<T | null> {
 	try {

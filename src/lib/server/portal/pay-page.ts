@@ -6,24 +6,22 @@ import { endsByItself } from '#lib/domain/wifi.ts';
 import { momentText } from '#lib/format/words.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import {
-	type EarlierNotice,
-	type FormErrors,
-	type PayEntry,
-	type Quotation,
-	type WantedTime,
-	readPayEntry,
-	timeValue,
-	wantedTime
-} from '#lib/purchase/pay-form.ts';
 import { makePhoneHint } from '#lib/domain/phone.ts';
 import {
+	EMPTY_ENTRY,
+	type EarlierNotice,
+	type FormErrors,
 	OWN_TIME,
+	type PayEntry,
+	type Quotation,
 	type TimeChoice,
+	type WantedTime,
 	chargeText,
 	describeForm,
 	formatAgreed,
-	priceText
+	priceText,
+	timeValue,
+	wantedTime
 } from '#lib/purchase/quote.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
 import { FIRST_PROMPTS, networkOf } from '#lib/server/http/client-address.ts';
@@ -49,7 +47,7 @@ import {
 	ownPath,
 	pagePath,
 	purchasePath,
-	readForm,
+	readTexts,
 	withCaptiveSession
 } from './pages.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -59,6 +57,8 @@ import { bindPurchase } from '../gateways/captive-sessions.ts';
  * The pages that sell at a router: what they show, and what a posted pay form does. A buyer pays only the price that
  * was shown: another one is shown first, and so is an earlier order of the number.
  */
+
+const PAY_FIELDS = Object.keys(EMPTY_ENTRY) as (keyof PayEntry)[];
 
 /**
  * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen
@@ -117,7 +117,7 @@ export async function answerPayForm(
 	pageOf: (token: string) => string | Promise<string>,
 	captiveSession: string | null = null
 ) {
-	const entry = readPayEntry(await readForm(event.request));
+	const entry = await readTexts(event.request, PAY_FIELDS);
 	/**
 	 * Shows what this form has ordered already, also if it was changed since: nobody who may have paid reads "You have not
 	 * been charged". If the service is away, the page of the purchase asks until it responds; the form would be lost.

@@ -11,7 +11,15 @@ import { formatDuration } from '#lib/domain/time.ts';
 import { methodName, momentText } from '#lib/format/words.ts';
 import { ANY_PAYMENT_METHOD, isRefused } from '#lib/domain/payment-methods.ts';
 import { DELETED_NUMBER, formatMobile, hideMiddle, numberInField } from '#lib/domain/phone.ts';
-import { chargingMethods, formatAgreed, formatDataLimit, quote, quoteOffer } from '#lib/purchase/quote.ts';
+import {
+	type FormErrors,
+	type PayAgain,
+	chargingMethods,
+	formatAgreed,
+	formatDataLimit,
+	quote,
+	quoteOffer
+} from '#lib/purchase/quote.ts';
 import {
 	type PassData,
 	type PurchaseState,
@@ -26,7 +34,6 @@ import {
 	formatRefund
 } from '#lib/purchase/state.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
-import type { FormErrors, PayAgain } from '#lib/purchase/pay-form.ts';
 import { readOrderer } from './pay-page.ts';
 import { link } from '#lib/i18n/current.ts';
 import { type SignIn, writeInstructions } from './go-online.ts';

@@ -3,13 +3,12 @@ import {
 	captiveSessionIn,
 	formatLimited,
 	orUnavailable,
-	readForm,
+	readTexts,
 	withCaptiveSession
 } from '#lib/server/portal/pages.ts';
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readTexts } from '#lib/purchase/pay-form.ts';
 import { makePhoneHint } from '#lib/domain/phone.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
@@ -121,7 +120,7 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	/** Opens the purchase of a posted form. */
 	async default(event) {
-		const { code, phone, purchase } = readTexts(await readForm(event.request), ['code', 'phone', 'purchase']);
+		const { code, phone, purchase } = await readTexts(event.request, ['code', 'phone', 'purchase']);
 		const shown = {
 			code: code.slice(0, MAX_SHOWN),
 			phone: phone.slice(0, MAX_SHOWN),

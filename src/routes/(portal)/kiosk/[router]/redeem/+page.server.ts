@@ -1,9 +1,8 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { readTexts } from '#lib/purchase/pay-form.ts';
 import { purchaseToken } from '#lib/server/platform/secrets.ts';
 import { showBrand } from '#lib/server/portal/brand.ts';
-import { orUnavailable, pathToBuy, purchasePath, readForm, readRouter } from '#lib/server/portal/pages.ts';
+import { orUnavailable, pathToBuy, purchasePath, readRouter, readTexts } from '#lib/server/portal/pages.ts';
 import { readVoucherCode, redeemTyped } from '#lib/server/portal/redeem.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -25,7 +24,7 @@ export const load: PageServerLoad = async (event) => {
 
 export const actions: Actions = {
 	async default(event) {
-		const { code: typed, purchase } = readTexts(await readForm(event.request), ['code', 'purchase']);
+		const { code: typed, purchase } = await readTexts(event.request, ['code', 'purchase']);
 		const code = readVoucherCode(typed);
 		const { id: routerId } = await findRouter(event);
 		const answer =

@@ -4,8 +4,14 @@ import { makePhoneHint, numberInField } from '#lib/domain/phone.ts';
 import { clockText } from '#lib/format/words.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
-import { describeForm, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
+import {
+	EMPTY_ENTRY,
+	describeForm,
+	sellingTo,
+	sellsNothing,
+	timeValue,
+	usualChoice
+} from '#lib/purchase/quote.ts';
 import type { SignInInstructions } from '#lib/purchase/sign-in.ts';
 import { describeWait, type PurchaseState } from '#lib/purchase/state.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
@@ -49,7 +55,7 @@ import {
 	ownPath,
 	pageAddress,
 	pathToBuy,
-	readForm
+	readTexts
 } from '#lib/server/portal/pages.ts';
 import {
 	type Purchase,
@@ -280,9 +286,7 @@ async function takeRetry(event: PageEvent, routerId: number): Promise<number | n
 
 async function payAgain(event: PageEvent) {
 	const purchase = await requirePurchase(event);
-	const entry = readTexts(await readForm(event.request), [
-		...(['paymentMethod', 'phone', 'quoted', 'another'] as const)
-	]);
+	const entry = await readTexts(event.request, ['paymentMethod', 'phone', 'quoted', 'another']);
 	const refused = (refusal: Refusal) => showAgain(event, { retried: entry }, refusal);
 	const errors = findRetryProblems(purchase, entry);
 	if (Object.keys(errors).length > 0) return refused({ status: 400, errors });
@@ -319,7 +323,7 @@ function makeAddForm(bought: Purchase, { session, payment }: PurchasePart, purch
 	const offer = describeForm(limitRouter(bought));
 	const usual = usualChoice(offer.choices);
 	const entry = {
-		...readPayEntry(),
+		...EMPTY_ENTRY,
 		time: usual ? timeValue(usual) : '',
 		paymentMethod: session.payment_method,
 		phone: numberInField(payment?.phone ?? session.phone),
@@ -348,7 +352,7 @@ async function addTime(event: PageEvent) {
 
 async function addVoucher(event: PageEvent) {
 	const { router, session, part, added } = await requirePurchase(event);
-	const { code: typed, purchase } = readTexts(await readForm(event.request), ['code', 'purchase']);
+	const { code: typed, purchase } = await readTexts(event.request, ['code', 'purchase']);
 	const code = readVoucherCode(typed);
 	const { token } = event.params;
 	const sessionId = findLastActive([{ ...part, session }, ...added])?.id ?? null;

@@ -1,8 +1,7 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { readPayEntry } from '#lib/purchase/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { orUnavailable, pagePath, readForm } from '#lib/server/portal/pages.ts';
+import { orUnavailable, pagePath, readTexts } from '#lib/server/portal/pages.ts';
 import { placeOrder } from '#lib/server/portal/pay-page.ts';
 import { findCaptiveSession, findRouter, readSplashPage } from '#lib/server/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -27,7 +26,7 @@ export const actions: Actions = {
 
 /** A repeated form leads to its purchase. A new order would connect no device, so it is refused. */
 async function goToOrdered(event: RequestEvent): Promise<never> {
-	const { purchase: token } = readPayEntry(await readForm(event.request));
+	const { purchase: token } = await readTexts(event.request, ['purchase']);
 	const ordered = continuePurchase(event.locals.app.purchases, apiClient(event), token);
 	if (await orUnavailable(ordered, m.splash_refusal_over())) redirect(303, pagePath('s', token));
 	error(410, m.splash_refusal_unsold());

@@ -4,9 +4,8 @@ import { type RateLimits, waitSeconds } from '#lib/server/rate-limits.ts';
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readTexts } from '#lib/purchase/pay-form.ts';
 import { showBrand } from '#lib/server/portal/brand.ts';
-import { formatLimited, orUnavailable, pagePath, readForm } from '#lib/server/portal/pages.ts';
+import { formatLimited, orUnavailable, pagePath, readTexts } from '#lib/server/portal/pages.ts';
 import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { bindPurchase } from '#lib/server/gateways/captive-sessions.ts';
@@ -31,7 +30,7 @@ export const actions: Actions = {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
 		if (!captiveSession) error(410, m.splash_refusal_over());
 		const { app } = event.locals;
-		const { user, password } = readTexts(await readForm(event.request), ['user', 'password']);
+		const { user, password } = await readTexts(event.request, ['user', 'password']);
 		const token = await signInApiBuyer(app, gateway.routerId, { user, password });
 		if (token === null) {
 			const seconds = await takeWrongSignIn(event, captiveSession.device);
