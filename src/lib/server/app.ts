@@ -53,12 +53,7 @@ import { finishMails, createSignIn } from './authentication/sign-in.ts';
 import type { Help } from './owner/help.ts';
 import { openPortal } from './open-portal.ts';
 import { ownerViewJobs } from './owner/views.ts';
-import {
-	DELIVERY_JOB,
-	countRecipients,
-	insertDeliveries,
-	sendDelivery
-} from './developer/webhook-delivery.ts';
+import { DELIVERY_JOB, insertDeliveries, sendDelivery } from './developer/webhook-delivery.ts';
 import { UPKEEP_JOB, keepWebhooks, sendNotice } from './developer/webhook-upkeep.ts';
 import { createWebhookTransport } from './developer/webhook-transport.ts';
 import type { Webhooks } from './developer/webhooks.ts';
@@ -185,10 +180,7 @@ function createSales(base: Base, operators: Operators) {
 	const { clock, database, secrets } = base;
 	const branding = createBranding(database, clock);
 	const routers = createRouters({ ...base, operators, branding });
-	const events = createEvents(base, {
-		countRecipients,
-		publish: (trx, event) => insertDeliveries(base, trx, event)
-	});
+	const events = createEvents(base, (trx, event) => insertDeliveries(base, trx, event));
 	const gateways = { database, clock, secrets };
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const billing: BillingContext = {

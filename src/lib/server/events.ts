@@ -1,4 +1,4 @@
-import { type Expression, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Base } from './base.ts';
 import { API_VERSION, type EventBody, type EventType } from './contract/webhooks.ts';
 import { type Tx, afterCommit } from './db/database.ts';
@@ -39,17 +39,10 @@ export const eventBody = ({ id, type, createdAt, data }: Envelope) => ({
 
 export type Events = ReturnType<typeof createEvents>;
 
-/** Tells others of events. */
-interface Publisher {
-	/** Read with the insert of the event: most events have no recipients. */
-	countRecipients(trx: Tx, event: Pick<NewEvent, 'type' | 'accountId' | 'routerId'>): Expression<unknown>;
-	/** Runs in the transaction of the event. */
-	publish(trx: Tx, event: RecordedEvent): Promise<void>;
-}
-
+/** @param publish tells the recipients, in the transaction of the event */
 export const createEvents = (
 	{ database, clock, metrics }: Base,
-	{ countRecipients, publish }: Publisher
+	publish: (trx: Tx, event: RecordedEvent) => Promise<void>
 ) => ({
 	/** Lists the events of an account's sessions and payments, newest first, while their data is kept. */
 	async list({ accountId }: { accountId: number }, page: NewestFirst<string>) {
@@ -79,7 +72,9 @@ export const createEvents = (
 			data: JSON.stringify(event.data),
 			created_at: recorded.createdAt
 		};
-		const count = sql<number>`(${countRecipients(trx, event)})`.as('recipients');
+		// Read with the insert: most events have no recipients.
+		const endpoints = selectRecipients(trx, event).select(({ fn }) => fn.countAll().as('count'));
+		const count = sql<number>`(${endpoints})`.as('recipients');
 		// Citus takes no subquery in an insert, and SQLite no insert in a query.
 		const { recipients } = holdsEverything(trx)
 			? await trx.insertInto('events').values(row).returning(count).executeTakeFirstOrThrow()
@@ -93,3 +88,20 @@ export const createEvents = (
 		afterCommit(trx, () => metrics.count('airtill_purchases_total', { stage, outcome }));
 	}
 });
+
+/** Selects the endpoints of the account that caused the event and of the router's owner. */
+export const selectRecipients = (trx: Tx, event: Pick<NewEvent, 'type' | 'accountId' | 'routerId'>) =>
+	trx
+		.selectFrom('webhook_endpoints')
+		.where((where) =>
+			where.or([
+				where('account_id', '=', event.accountId),
+				where(
+					'account_id',
+					'=',
+					where.selectFrom('routers').select('owner_account_id').where('routers.id', '=', event.routerId)
+				)
+			])
+		)
+		// Event names are quoted in the JSON and contain no wildcard of LIKE.
+		.where('events', 'like', `%"${event.type}"%`);

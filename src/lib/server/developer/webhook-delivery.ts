@@ -7,7 +7,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Fenced, FencedDatabase } from '#lib/server/jobs.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { type Envelope, type RecordedEvent, eventBody } from '#lib/server/events.ts';
+import { type Envelope, type RecordedEvent, eventBody, selectRecipients } from '#lib/server/events.ts';
 import { KEPT_RESPONSE_BYTES, postWebhook, type WebhookTransport } from './webhook-transport.ts';
 import { redact, redactCut, redactKnown } from '#lib/server/platform/log.ts';
 
@@ -340,26 +340,6 @@ function redactSecret(text: string, secret: string, isCut: boolean): string {
 
 export const redactBody = (body: string): string =>
 	body.replace(/"phone":"(\+\d+)"/g, (_, phone: string) => `"phone":"${maskPhone(phone)}"`);
-
-/** Selects the endpoints of the account that caused the event and of the router's owner. */
-const selectRecipients = (queries: Queries, event: { type: string; accountId: number; routerId: number }) =>
-	queries
-		.selectFrom('webhook_endpoints')
-		.where((where) =>
-			where.or([
-				where('account_id', '=', event.accountId),
-				where(
-					'account_id',
-					'=',
-					where.selectFrom('routers').select('owner_account_id').where('routers.id', '=', event.routerId)
-				)
-			])
-		)
-		// Event names are quoted in the JSON and contain no wildcard of LIKE.
-		.where('events', 'like', `%"${event.type}"%`);
-
-export const countRecipients = (queries: Queries, event: Parameters<typeof selectRecipients>[1]) =>
-	selectRecipients(queries, event).select(({ fn }) => fn.countAll<number>().as('count'));
 
 /** Pending deliveries stay in the log and can be replayed; their jobs find nothing to send. Add which. */
 export const failPending = (queries: Queries) =>
