@@ -10,7 +10,7 @@ import { locate } from './locate.ts';
 import { loadMap } from './load-map.ts';
 import { payForm } from './pay-form.ts';
 import { phoneNumber } from './phone.ts';
-import { pollPage } from './poll.ts';
+import { pollPage } from '../purchase/poll.ts';
 import { refresh } from './refresh.ts';
 import { sendOnce } from './send-once.ts';
 

@@ -9,7 +9,7 @@ import { payForm } from '../enhance/pay-form.ts';
 import { phoneNumber } from '../enhance/phone.ts';
 import { sendOnce } from '../enhance/send-once.ts';
 import { stopwatch } from '../format/time-left.ts';
-import { backoffMs, followPurchase } from '../enhance/poll.ts';
+import { backoffMs, followPurchase } from '../purchase/poll.ts';
 import { allowedSeconds, idleCount, WARN_SECONDS, type KioskScreen } from './idle.ts';
 
 /** Longer than for reads: an order may take long, and a read can simply be repeated. */

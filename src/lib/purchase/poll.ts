@@ -1,5 +1,5 @@
-import { TIME_OVER } from './countdown.ts';
-import { all, fill, settingsOf } from './dom.ts';
+import { TIME_OVER } from '../enhance/countdown.ts';
+import { all, fill, settingsOf } from '../enhance/dom.ts';
 
 /**
  * Polls the state of one purchase until it changes.
