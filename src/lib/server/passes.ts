@@ -8,7 +8,7 @@ import { exists, first, insertRow } from './db/queries.ts';
 import type { Row, Schema } from './db/schema.ts';
 import type { Speed } from './gateways/gateway.ts';
 import { isTimeOwed } from './gateways/outages.ts';
-import { wifiPassword, type Secrets, equalSecrets, hmac, sha256 } from './platform/secrets.ts';
+import { type Secrets, equalSecrets, hmac, randomCharacters, sha256 } from './platform/secrets.ts';
 import { type RouterRow, keepRouter, lacksNetworkPassword, openNetworkPassword } from './routers/routers.ts';
 
 /**
@@ -93,7 +93,21 @@ export async function reopenPass(
 }
 
 const makePassword = (context: PassContext, router: RouterRow, kind: PassRow['access_kind']): string =>
-	openSharedPassword(context, router, kind) ?? wifiPassword();
+	openSharedPassword(context, router, kind) ?? makeWifiPassword();
+
+const PASSWORD_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
+const PASSWORD_LENGTH = 12;
+
+/**
+ * Creates a Wi-Fi password: 12 characters without look-alikes (about 59 bits) as `xxxx-xxxx-xxxx`.
+ * Never all hex, because old QR readers take hex text for a binary key.
+ */
+export function makeWifiPassword(): string {
+	for (;;) {
+		const text = randomCharacters(PASSWORD_ALPHABET, PASSWORD_LENGTH);
+		if (/[g-z]/.test(text)) return `${text.slice(0, 4)}-${text.slice(4, 8)}-${text.slice(8)}`;
+	}
+}
 
 function openSharedPassword(context: PassContext, router: RouterRow, kind: PassRow['access_kind']) {
 	// Its owner has changed the access since this was decided, and no password could let the buyer in.
@@ -120,7 +134,7 @@ export async function addTerms(
 		access_kind === before
 			? null
 			: (openSharedPassword(context, router, access_kind) ??
-				(before === 'shared_password' ? wifiPassword() : null));
+				(before === 'shared_password' ? makeWifiPassword() : null));
 	const changed = await changePass(trx, pass, {
 		...{ access_kind, max_devices, data_limit_mb, updated_at: context.clock.now() },
 		...(replacement !== null && sealPassword(context.secrets, pass.id, replacement))

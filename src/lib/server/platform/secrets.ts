@@ -135,9 +135,6 @@ const SECRET_LENGTH = 32;
 /** A secret shared with a gateway: only letters and digits (about 186 bits), because openNDS accepts no others. */
 export const gatewaySecret = (): string => randomCharacters(SECRET_ALPHABET, SECRET_LENGTH);
 
-const PASSWORD_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
-const PASSWORD_LENGTH = 12;
-
 /** Picks characters uniformly: drops bytes beyond the last whole multiple of the alphabet. */
 export function randomCharacters(alphabet: string, length: number): string {
 	const limit = 256 - (256 % alphabet.length);
@@ -148,15 +145,4 @@ export function randomCharacters(alphabet: string, length: number): string {
 		}
 	}
 	return text;
-}
-
-/**
- * Creates a Wi-Fi password: 12 characters without look-alikes (about 59 bits) as `xxxx-xxxx-xxxx`.
- * Never all hex, because old QR readers take hex text for a binary key.
- */
-export function wifiPassword(): string {
-	for (;;) {
-		const text = randomCharacters(PASSWORD_ALPHABET, PASSWORD_LENGTH);
-		if (/[g-z]/.test(text)) return `${text.slice(0, 4)}-${text.slice(4, 8)}-${text.slice(8)}`;
-	}
 }

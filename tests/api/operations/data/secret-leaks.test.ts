@@ -1,7 +1,7 @@
 /** Secrets and full phone numbers are planted wherever they may pass, and then looked for in what the server writes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '#lib/server/developer/api-keys.ts';
-import { wifiPassword } from '#lib/server/platform/secrets.ts';
+import { makeWifiPassword } from '#lib/server/passes.ts';
 import { createWebhookSecret } from '#lib/server/developer/webhook-delivery.ts';
 import { createApi, numberEnding, orderOf } from '../../../support/api/api.ts';
 import { signInAs } from '../../../support/pages/browsing.ts';
@@ -174,7 +174,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const planted = [
 			key,
 			createWebhookSecret(),
-			wifiPassword(),
+			makeWifiPassword(),
 			phone,
 			phone.slice(1),
 			phone.slice(-9),
@@ -207,7 +207,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { api, server, sql } = fixture();
 		const phone = numberEnding('123');
 		const secret = createWebhookSecret();
-		const planted = [generateKey('test'), wifiPassword(), 'planted.token.of-a-link', 'planted password'];
+		const planted = [generateKey('test'), makeWifiPassword(), 'planted.token.of-a-link', 'planted password'];
 		const [key = '', password = '', token = '', typed = ''] = planted;
 		const message = `planted ${phone} 0${phone.slice(4)} ${key} ${secret} ${password} token=${token} {"password":"${typed}"}`;
 		const payment = await api.pay(await api.createSession());
