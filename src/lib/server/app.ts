@@ -34,7 +34,7 @@ import {
 } from './billing/payments.ts';
 import { PAYOUT_JOB, sendPayout } from './billing/payouts.ts';
 import { refundPayment } from './billing/refunds.ts';
-import { readInExtraTime } from './billing/session-reads.ts';
+import { readInExtraTime } from './billing/session-orders.ts';
 import { SESSION_END_JOB, runSessionJob } from './billing/sessions.ts';
 import { createMailer } from './platform/mail.ts';
 import { notificationJobs, createNotifications } from './notifications.ts';

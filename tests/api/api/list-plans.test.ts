@@ -1,7 +1,7 @@
 /** The queries behind the lists of an account: one range of an index, so that each page costs the same. */
 import { describe, expect, it } from 'vitest';
 import * as payments from '#lib/server/billing/payments.ts';
-import * as sessions from '#lib/server/billing/session-reads.ts';
+import * as sessions from '#lib/server/billing/session-orders.ts';
 import { createEvents } from '#lib/server/events.ts';
 import { PLANNERS, useQueryPlans } from '../../support/database/query-plans.ts';
 

@@ -1,4 +1,4 @@
-import { countSessionsForOwner, listSessionsForOwner } from '../billing/session-reads.ts';
+import { countSessionsForOwner, listSessionsForOwner } from '../billing/owner-sessions.ts';
 import { sumEarnings } from '../billing/earnings.ts';
 import * as example from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';

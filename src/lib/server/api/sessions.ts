@@ -1,6 +1,5 @@
 import { endOrCancelSession } from '../billing/sessions.ts';
-import { listOwnSessions, readSession } from '../billing/session-reads.ts';
-import { orderSession } from '../billing/order-session.ts';
+import { listOwnSessions, orderSession, readSession } from '../billing/session-orders.ts';
 import * as example from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';
 import {

@@ -30,7 +30,7 @@ import {
 	checkPrompts,
 	withSource
 } from './prompt-limits.ts';
-import { parsePayerNumber } from './order-session.ts';
+import { parsePayerNumber } from './session-orders.ts';
 import {
 	type RememberBody,
 	type SessionRow,

@@ -33,8 +33,7 @@ import {
 	changePayment,
 	recordPaymentEvent
 } from './payments.ts';
-import { findExtendedSession, requireFit } from './order-session.ts';
-import { readSession } from './session-reads.ts';
+import { findExtendedSession, readSession, requireFit } from './session-orders.ts';
 import {
 	type HeldSession,
 	SESSION_END_JOB,

@@ -1,4 +1,4 @@
-import { countSessionsForOwner, listSessionsForOwner } from '#lib/server/billing/session-reads.ts';
+import { countSessionsForOwner, listSessionsForOwner } from '#lib/server/billing/owner-sessions.ts';
 import { findUndecidedPurchases } from '#lib/server/owner/help.ts';
 import { listOwnedRouters } from '#lib/server/routers/routers.ts';
 import { describeOrder, describeUsers } from '#lib/server/web/owner/customers.ts';

@@ -20,7 +20,7 @@ import { type App, createApp } from '#lib/server/app.ts';
 import { giveExtraTime } from '#lib/server/billing/extra-time.ts';
 import { requestPayment } from '#lib/server/billing/payments.ts';
 import { refundForOwner } from '#lib/server/billing/refunds.ts';
-import { orderSession } from '#lib/server/billing/order-session.ts';
+import { orderSession } from '#lib/server/billing/session-orders.ts';
 import { runSessionJob, startTime } from '#lib/server/billing/sessions.ts';
 import { settleSuccess } from '#lib/server/billing/settlement.ts';
 import { loadConfig } from '#lib/server/config/config.ts';

@@ -1,6 +1,6 @@
 /** The queries of an owner's people: none reads all sessions, however long the history is. */
 import { describe, expect, it } from 'vitest';
-import * as sessions from '../../../../src/lib/server/billing/session-reads.ts';
+import * as sessions from '../../../../src/lib/server/billing/owner-sessions.ts';
 import { PLANNERS, useQueryPlans } from '../../../support/database/query-plans.ts';
 
 const ROWS = [

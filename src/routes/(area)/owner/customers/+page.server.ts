@@ -1,5 +1,5 @@
 import { findToday } from '#lib/server/billing/earnings.ts';
-import { countSessionsForOwner, listSessionsForOwner } from '#lib/server/billing/session-reads.ts';
+import { countSessionsForOwner, listSessionsForOwner } from '#lib/server/billing/owner-sessions.ts';
 import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/domain/time.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';

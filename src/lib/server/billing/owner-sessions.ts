@@ -5,84 +5,12 @@ import { DAY_MS } from '#lib/domain/time.ts';
 import type { Caller } from '../accounts/accounts.ts';
 import type { Base } from '../base.ts';
 import type { OwnerUserBody } from '../contract/owner.ts';
-import type { SessionBody } from '../contract/session.ts';
 import type { Queries } from '../db/database.ts';
-import { type NewestFirst, countRows, cutPage, findNewestFirst, withoutNulls } from '../db/queries.ts';
-import { type PassRow, findPassOrThrow, findPasses, openPassword } from '../passes.ts';
+import { countRows, cutPage } from '../db/queries.ts';
 import { isoTime } from '../platform/clock.ts';
-import { findRouterOrThrow, openNetworkPassword } from '../routers/routers.ts';
-import {
-	type SessionRow,
-	type SessionStatus,
-	type SessionsContext,
-	describeSession,
-	expireIfOver,
-	lockCurrentSession,
-	findExtraTimeEnd,
-	findSession,
-	findVisibleSession,
-	isDue
-} from './sessions.ts';
+import { expireIfOver } from './sessions.ts';
 
-/** Sessions as the API and the pages of owners show them. */
-
-/** Lists the sessions that an account created, newest first, without passwords. */
-export async function listOwnSessions(
-	{ database, clock }: Base,
-	{ accountId }: Pick<Caller, 'accountId'>,
-	search: Parameters<typeof findSessionsOfAccount>[2]
-) {
-	const now = clock.now();
-	const { rows, next } = await findSessionsOfAccount(database.db, accountId, search);
-	const found = rows.map((row) => expireIfOver(row, now));
-	// A session that is over has left the state that was asked for.
-	const shown = found.filter(({ status }) => (search.status ?? status) === status);
-	const passIds = shown.flatMap(({ pass_id: id }) => id ?? []);
-	const passOf = new Map((await findPasses(database.db, passIds)).map((pass) => [pass.id, pass]));
-	const data = shown.map((row) => describeSession(row, passOf.get(row.pass_id ?? 0) ?? null, now, null));
-	return { data, next };
-}
-
-/** Returns the session; only the buyer gets the password. @throws Refused `session_not_found` */
-export async function readSession(context: SessionsContext, caller: Caller, id: number) {
-	const { database, clock } = context;
-	const found = await findVisibleSession(database.db, caller, id);
-	const isChanging = isDue(found, clock.now());
-	const row = isChanging ? await database.transact((trx) => lockCurrentSession(context, trx, id)) : found;
-	const isBuyer = row.account_id === caller.accountId;
-	const pass = row.pass_id === null ? null : await findPassOrThrow(database.db, row.pass_id);
-	// The pass may have ended since the read, which erases its password.
-	if (!isBuyer || row.status !== 'active' || !pass || pass.password_sealed === null) {
-		return describeSession(row, pass, clock.now(), null);
-	}
-	return describeWithPassword(context, row, pass);
-}
-
-async function describeWithPassword(context: SessionsContext, row: SessionRow, pass: PassRow) {
-	const { database, clock, routers } = context;
-	const router = await findRouterOrThrow(database.db, row.router_id);
-	// The network's name may have changed since the order.
-	return describeSession({ ...row, ssid: router.ssid }, pass, clock.now(), {
-		password: openPassword(context, pass),
-		security: router.security,
-		hidden: router.hidden === 1,
-		networkPassword: openNetworkPassword(routers, router)
-	});
-}
-
-/**
- * Returns an expired session during extra time as its buyer's page shows it: active, until the extra time ends. Returns
- * null without such time. The API itself never shows it: there, expired is final.
- */
-export async function readInExtraTime(context: SessionsContext, id: number): Promise<SessionBody | null> {
-	const { db } = context.database;
-	const row = await findSession(db, id);
-	const end = row ? await findExtraTimeEnd(context, db, row) : null;
-	if (end === null || row?.pass_id == null) return null;
-	const pass = await findPassOrThrow(db, row.pass_id);
-	const shown = { ...row, status: 'active', expires_at: end, ended_at: null } as const;
-	return pass.password_sealed === null ? null : describeWithPassword(context, shown, pass);
-}
+/** Sessions on an owner's routers, as the pages and the API show them to the owner. */
 
 type Owner = Pick<Caller, 'accountId'>;
 
@@ -159,19 +87,6 @@ function describeForOwner(stored: OwnerRow, now: number): OwnerUserBody {
 		remaining_seconds: status === 'active' ? Math.max(0, Math.ceil((row.expires_at - now) / 1000)) : 0
 	};
 }
-
-export const findSessionsOfAccount = (
-	queries: Queries,
-	accountId: number,
-	{ status, ...page }: NewestFirst & { status?: SessionStatus | undefined }
-) =>
-	findNewestFirst(
-		queries
-			.selectFrom('sessions')
-			.selectAll()
-			.where(({ and }) => and({ account_id: accountId, ...withoutNulls({ status }) })),
-		page
-	);
 
 type OwnerRow = Awaited<ReturnType<typeof findRunningOfOwner>>[number];
 

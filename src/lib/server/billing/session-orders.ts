@@ -4,17 +4,22 @@ import { findPaymentMethod } from '#lib/domain/payment-methods.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/time.ts';
 import type { Caller } from '../accounts/accounts.ts';
+import type { Base } from '../base.ts';
 import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
-import { type Tx } from '../db/database.ts';
-import { type PassRow, findPassOrThrow } from '../passes.ts';
+import type { Queries, Tx } from '../db/database.ts';
+import { type NewestFirst, findNewestFirst, insertRow, withoutNulls } from '../db/queries.ts';
+import { sellsNowhere } from '../gateways/gateways.ts';
+import { type PassRow, findPassOrThrow, findPasses, openPassword } from '../passes.ts';
 import { Refused, validationFailed } from '../platform/errors.ts';
 import type { Offer } from '../routers/offer-list.ts';
 import {
 	type RouterRow,
 	type Routers,
+	findRouterOrThrow,
 	findVisibleRouter,
 	listPaymentMethods,
 	listRouterOffers,
+	openNetworkPassword,
 	sells
 } from '../routers/routers.ts';
 import { operatorForPayment } from './operators/registry.ts';
@@ -23,16 +28,24 @@ import {
 	type RememberBody,
 	SESSION_END_JOB,
 	type SessionRow,
+	type SessionStatus,
 	type SessionsContext,
 	describeSession,
 	expireIfOver,
+	findExtraTimeEnd,
 	findHeldPass,
+	findSession,
+	findVisibleSession,
+	isDue,
+	lockCurrentSession,
 	lockSession,
 	recordEvent,
 	sessionNotFound
 } from './sessions.ts';
-import { sellsNowhere } from '../gateways/gateways.ts';
-import { insertRow } from '../db/queries.ts';
+
+/**
+ * Sessions as the API orders and reads them. An order fixes the price and the limits, whatever the router sells later.
+ */
 
 /** Orders time; charges nothing. @throws Refused, see api/sessions.ts */
 export const orderSession = (
@@ -131,7 +144,7 @@ export function parsePayerNumber(text: string, region: string): string {
 	return phone;
 }
 
-/** The price and the limits that a session keeps, whatever its router sells later. */
+/** The price and the limits that a session keeps. */
 type Terms = Pick<SessionRow, 'amount_minor' | 'offer_id' | 'offer_name' | Limit>;
 
 /**
@@ -197,3 +210,74 @@ const computeTerms = (offer: Offer | null, router: RouterRow, seconds: number): 
 	...limitsOf(offer ?? {}),
 	max_devices: offer?.max_devices ?? router.max_devices
 });
+
+/** Lists the sessions that an account created, newest first, without passwords. */
+export async function listOwnSessions(
+	{ database, clock }: Base,
+	{ accountId }: Pick<Caller, 'accountId'>,
+	search: Parameters<typeof findSessionsOfAccount>[2]
+) {
+	const now = clock.now();
+	const { rows, next } = await findSessionsOfAccount(database.db, accountId, search);
+	const found = rows.map((row) => expireIfOver(row, now));
+	// A session that is over has left the state that was asked for.
+	const shown = found.filter(({ status }) => (search.status ?? status) === status);
+	const passIds = shown.flatMap(({ pass_id: id }) => id ?? []);
+	const passOf = new Map((await findPasses(database.db, passIds)).map((pass) => [pass.id, pass]));
+	const data = shown.map((row) => describeSession(row, passOf.get(row.pass_id ?? 0) ?? null, now, null));
+	return { data, next };
+}
+
+/** Returns the session; only the buyer gets the password. @throws Refused `session_not_found` */
+export async function readSession(context: SessionsContext, caller: Caller, id: number) {
+	const { database, clock } = context;
+	const found = await findVisibleSession(database.db, caller, id);
+	const isChanging = isDue(found, clock.now());
+	const row = isChanging ? await database.transact((trx) => lockCurrentSession(context, trx, id)) : found;
+	const isBuyer = row.account_id === caller.accountId;
+	const pass = row.pass_id === null ? null : await findPassOrThrow(database.db, row.pass_id);
+	// The pass may have ended since the read, which erases its password.
+	if (!isBuyer || row.status !== 'active' || !pass || pass.password_sealed === null) {
+		return describeSession(row, pass, clock.now(), null);
+	}
+	return describeWithPassword(context, row, pass);
+}
+
+async function describeWithPassword(context: SessionsContext, row: SessionRow, pass: PassRow) {
+	const { database, clock, routers } = context;
+	const router = await findRouterOrThrow(database.db, row.router_id);
+	// The network's name may have changed since the order.
+	return describeSession({ ...row, ssid: router.ssid }, pass, clock.now(), {
+		password: openPassword(context, pass),
+		security: router.security,
+		hidden: router.hidden === 1,
+		networkPassword: openNetworkPassword(routers, router)
+	});
+}
+
+/**
+ * Returns an expired session during extra time as its buyer's page shows it: active, until the extra time ends. Returns
+ * null without such time. The API itself never shows it: there, expired is final.
+ */
+export async function readInExtraTime(context: SessionsContext, id: number): Promise<SessionBody | null> {
+	const { db } = context.database;
+	const row = await findSession(db, id);
+	const end = row ? await findExtraTimeEnd(context, db, row) : null;
+	if (end === null || row?.pass_id == null) return null;
+	const pass = await findPassOrThrow(db, row.pass_id);
+	const shown = { ...row, status: 'active', expires_at: end, ended_at: null } as const;
+	return pass.password_sealed === null ? null : describeWithPassword(context, shown, pass);
+}
+
+export const findSessionsOfAccount = (
+	queries: Queries,
+	accountId: number,
+	{ status, ...page }: NewestFirst & { status?: SessionStatus | undefined }
+) =>
+	findNewestFirst(
+		queries
+			.selectFrom('sessions')
+			.selectAll()
+			.where(({ and }) => and({ account_id: accountId, ...withoutNulls({ status }) })),
+		page
+	);
