@@ -26,7 +26,7 @@ import {
 } from '#lib/server/http/requests.ts';
 import { createFrontDoor } from '#lib/server/http/front-door.ts';
 import { requestId } from '#lib/server/platform/secrets.ts';
-import { observeRequest } from '#lib/server/api/middleware.ts';
+import { observeRequest } from '#lib/server/api/call.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { PROBLEMS, problem as problemSchema } from '#lib/server/contract/problems.ts';
-import { COMMON_ERRORS } from '#lib/server/api/endpoint.ts';
+import { COMMON_ERRORS } from '#lib/server/api/route.ts';
 import { apiDocument } from './document.ts';
 import { ROUTES, type TestRoute } from './routes.ts';
 import {

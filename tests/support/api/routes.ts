@@ -1,7 +1,7 @@
 /** The routes of the API as tests read them. */
 import type { z } from 'zod';
 import type { ProblemCode } from '#lib/server/contract/problems.ts';
-import { listErrorCodes } from '#lib/server/api/endpoint.ts';
+import { listErrorCodes } from '#lib/server/api/route.ts';
 import { ROUTES as DEFINITIONS } from '#lib/server/api/api.ts';
 
 const schemaOf = (part: { content: { 'application/json': { schema: z.ZodType } } } | undefined) =>

@@ -4,7 +4,7 @@ import { PROBLEMS } from '#lib/server/contract/problems.ts';
 import { buildDocument } from '#lib/server/api/document.ts';
 import { eventExample } from '#lib/server/contract/examples.ts';
 import { EVENT_NAMES } from '#lib/server/contract/webhooks.ts';
-import { defineRoute } from '#lib/server/api/endpoint.ts';
+import { defineRoute } from '#lib/server/api/route.ts';
 import { listRouters } from '#lib/server/api/routers.ts';
 import { ROUTES } from '../../support/api/routes.ts';
 import { asJson, at, createAjv, pointer, resolved } from '../../support/api/document.ts';

@@ -1,7 +1,6 @@
 import { type Hook, OpenAPIHono } from '@hono/zod-openapi';
 import { getPath } from 'hono/utils/url';
 import type { App } from '#lib/server/app.ts';
-import type { Endpoint } from './endpoint.ts';
 import { type ReadAddress, logSecurity } from '../http/client-address.ts';
 import {
 	type ApiBindings,
@@ -11,7 +10,7 @@ import {
 	findOrigin,
 	readRequestedPath
 } from './env.ts';
-import { authenticate, prepare, rateLimit } from './middleware.ts';
+import { type Endpoint, authenticate, prepare, rateLimit } from './call.ts';
 import { owner } from './owner.ts';
 import { payments } from './payments.ts';
 import { routers } from './routers.ts';

@@ -8,7 +8,7 @@ import {
 	pascalCase,
 	webhookEvents
 } from '#lib/server/contract/webhooks.ts';
-import { EXAMPLE_ORIGIN, IDEMPOTENCY_KEY, PROBLEM_EXAMPLES, type Route } from './endpoint.ts';
+import { EXAMPLE_ORIGIN, IDEMPOTENCY_KEY, PROBLEM_EXAMPLES, type Route } from './route.ts';
 import { ROUTES } from './api.ts';
 import { SESSION_EVENT_ID, eventExample } from '#lib/server/contract/examples.ts';
 

@@ -1,10 +1,10 @@
 import { type Config, formatConfigTable } from '#lib/server/config/config.ts';
-import { ACCOUNT_FACTOR, MAX_FAILED_KEYS } from './middleware.ts';
+import { ACCOUNT_FACTOR, MAX_FAILED_KEYS } from './call.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
 import { EVENT_TEXTS } from '#lib/server/contract/webhooks.ts';
 import { ITEM_CODES, PROBLEMS, PROBLEM_CODES, type ProblemCode } from '#lib/server/contract/problems.ts';
 import { METRICS } from '#lib/server/platform/metrics.ts';
-import { PROBLEM_EXAMPLES } from './endpoint.ts';
+import { PROBLEM_EXAMPLES } from './route.ts';
 import { ROUTES } from './api.ts';
 
 /**

@@ -11,7 +11,8 @@ import {
 } from '#lib/server/contract/owner.ts';
 import { offersUpdate, ownerOfferList } from '#lib/server/contract/offer.ts';
 import { router } from '#lib/server/contract/router.ts';
-import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
+import { endpoint, listPage } from './call.ts';
+import { defineRoute, describeJson, describeJsonBody } from './route.ts';
 import { changePrice } from '../routers/edit-router.ts';
 import { readOwnOffers, replaceOffers } from '../offers.ts';
 

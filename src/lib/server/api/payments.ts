@@ -8,7 +8,8 @@ import {
 	paymentStart,
 	paymentStatusQuery
 } from '#lib/server/contract/payment.ts';
-import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
+import { endpoint, listPage } from './call.ts';
+import { defineRoute, describeJson, describeJsonBody } from './route.ts';
 import { findClientAddress } from './env.ts';
 import { DEVICE_HEADER, readDevice } from '#lib/server/http/client-address.ts';
 

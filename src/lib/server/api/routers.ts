@@ -7,7 +7,8 @@ import {
 	routerList,
 	routerListQuery
 } from '#lib/server/contract/router.ts';
-import { defineRoute, endpoint, describeJson, listPage } from './endpoint.ts';
+import { endpoint, listPage } from './call.ts';
+import { defineRoute, describeJson } from './route.ts';
 import { listNearbyRouters, readRouter } from '../routers/routers.ts';
 
 export const listRouters = defineRoute({

@@ -9,7 +9,8 @@ import {
 	sessionList,
 	sessionListQuery
 } from '#lib/server/contract/session.ts';
-import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
+import { endpoint, listPage } from './call.ts';
+import { defineRoute, describeJson, describeJsonBody } from './route.ts';
 
 export const createSession = defineRoute({
 	method: 'post',

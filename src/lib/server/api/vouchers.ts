@@ -24,7 +24,8 @@ import {
 } from '../billing/vouchers.ts';
 import { cutPage } from '../db/queries.ts';
 import { isoTime } from '../platform/clock.ts';
-import { defineRoute, describeJson, describeJsonBody, endpoint, listPage } from './endpoint.ts';
+import { endpoint, listPage } from './call.ts';
+import { defineRoute, describeJson, describeJsonBody } from './route.ts';
 
 const redeem = defineRoute({
 	method: 'post',

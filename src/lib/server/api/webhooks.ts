@@ -8,7 +8,8 @@ import {
 } from '#lib/server/contract/webhooks.ts';
 import { endpoint as example, eventExample, lastPage } from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';
-import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
+import { endpoint, listPage } from './call.ts';
+import { defineRoute, describeJson, describeJsonBody } from './route.ts';
 import { isLocalCall } from './env.ts';
 import type { SortValues } from '#lib/server/platform/cursor.ts';
 import { registerWebhook, listWebhookPage, deleteWebhook } from '../developer/webhooks.ts';

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { limitAddress } from '#lib/server/api/middleware.ts';
+import { limitAddress } from '#lib/server/api/call.ts';
 import {
 	type RegisteredGateway,
 	findGatewayByKey,

@@ -1,6 +1,8 @@
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
 import type { App } from '#lib/server/app.ts';
+import type { RememberBody } from '../billing/sessions.ts';
 import { type Caller, hasRole } from '#lib/server/accounts/accounts.ts';
 import { requestId } from '#lib/server/platform/secrets.ts';
 import { MAX_BODY_BYTES, brokeOff, securityHeaders, tooLarge } from '#lib/server/http/requests.ts';
@@ -13,10 +15,13 @@ import { bodyLimit } from 'hono/body-limit';
 import { waitOutside } from '#lib/server/http/turns.ts';
 import { type RateDecision, WINDOW_MS, waitSeconds } from '#lib/server/rate-limits.ts';
 import type { Base } from '../base.ts';
+import { type StoredResponse, parseIdempotencyKey } from '../idempotency.ts';
 import { Refused, Forbidden } from '#lib/server/platform/errors.ts';
+import type { SortValues } from '#lib/server/platform/cursor.ts';
+import type { Deprecation, Route } from './route.ts';
 
 /**
- * The order of these checks decides which error wins:
+ * A call of the API: the checks, the handler, and the response. The order of the checks decides which error wins:
  * 1. API key (`authenticate`): 401, also for unknown paths and methods
  * 2. rate limit (`rateLimit`): 429
  * 3. path and method (the router): 404
@@ -81,7 +86,7 @@ export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
 	await next();
 });
 
-export const access = (scope: Scope) =>
+const access = (scope: Scope) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const caller = c.get('caller');
 		if (caller.suspended) throw new Forbidden('account_suspended');
@@ -107,7 +112,7 @@ const limited = bodyLimit({
  * Runs before the path and query checks.
  * @throws Refused `unsupported_media_type | body_too_large | invalid_json`
  */
-export const jsonBody = createMiddleware<ApiEnv>(async (c, next) => {
+const jsonBody = createMiddleware<ApiEnv>(async (c, next) => {
 	requireJsonType(c);
 	const bytes = await waitOutside(readBytes(c));
 	try {
@@ -143,19 +148,11 @@ async function readBytes(c: ApiContext): Promise<ArrayBuffer> {
 	}
 }
 
-/** ISO dates; `since` is earlier. From the sunset on, the endpoint is unknown. */
-export interface Deprecation {
-	since: string;
-	sunset: string;
-	/** Path or address of the replacement. */
-	successor: string | null;
-}
-
 /**
  * Sends `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links to the reason and the successor (RFC 8288).
  * From the sunset on, the route is unknown.
  */
-export const deprecated = ({ since, sunset, successor }: Deprecation) =>
+const deprecated = ({ since, sunset, successor }: Deprecation) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		if (c.var.app.clock.now() >= Date.parse(sunset)) return c.notFound();
 		await next();
@@ -165,6 +162,146 @@ export const deprecated = ({ since, sunset, successor }: Deprecation) =>
 		if (successor !== null) c.header('link', `<${successor}>; rel="successor-version"`, { append: true });
 		return undefined;
 	});
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Part<R extends Route, K extends 'params' | 'query'> = Parsed<R['request'][K]>;
+type SchemaOf<C> = C extends { content: { 'application/json': { schema: infer S } } } ? S : undefined;
+type Body<R extends Route> = Parsed<SchemaOf<R['request']['body']>>;
+type ResponseBody<R extends Route> = z.input<SchemaOf<R['responses'][keyof R['responses']]>>;
+
+interface Call<R extends Route> {
+	app: App;
+	caller: Caller;
+	params: Part<R, 'params'>;
+	query: Part<R, 'query'>;
+	body: Body<R>;
+	context: ApiContext;
+	/** Stores the response in the transaction of its effect. Set for requests with an Idempotency-Key. */
+	remember?: RememberBody<ResponseBody<R>>;
+}
+
+interface Result<R extends Route> {
+	body: ResponseBody<R>;
+	/** `body` as JSON, if a handler writes it faster. */
+	json?: string;
+	/** 200 if the object already existed. */
+	status?: 200 | 201;
+	headers?: Record<string, string>;
+}
+
+export interface Endpoint {
+	route: Route;
+	mount(hono: OpenAPIHono<ApiEnv>): void;
+}
+
+/** Access, body and parameters are checked before the handler runs. */
+export const endpoint = <R extends Route>(
+	route: R,
+	handle: (call: Call<R>) => Promise<Result<R>>
+): Endpoint => ({
+	route,
+	mount(hono) {
+		const middleware = [
+			...(route.deprecation ? [deprecated(route.deprecation)] : []),
+			access(route.scope),
+			...(route.request.body ? [jsonBody] : [])
+		];
+		hono.openapi({ ...route.openapi, middleware }, async (c) => {
+			const valid = (target: string) => c.req.valid(target as never);
+			const call = {
+				app: c.get('app'),
+				caller: c.get('caller'),
+				params: valid('param'),
+				query: valid('query'),
+				body: valid('json'),
+				context: c
+			} as Call<R>;
+			const key = route.idempotent ? parseIdempotencyKey(c.req.header('idempotency-key')) : null;
+			if (key !== null) return answerOnce(route, handle, call, key);
+			const { body, json, status, headers } = await handle(call);
+			return respond(c, buildResponse(route, body, status, json), headers);
+		});
+	}
+});
+
+async function answerOnce<R extends Route>(
+	route: R,
+	handle: (call: Call<R>) => Promise<Result<R>>,
+	call: Call<R>,
+	key: string
+): Promise<Response> {
+	const { context: c, caller, app } = call;
+	const scope = { account_id: caller.accountId, method: c.req.method, path: route.path, key };
+	const { replayed, ...response } = await app.idempotency.once(
+		scope,
+		await c.req.text(),
+		async (remember) => {
+			const { body, status } = await handle({
+				...call,
+				remember: (trx, effect, effectStatus) => remember(trx, buildResponse(route, effect, effectStatus))
+			});
+			return buildResponse(route, body, status);
+		}
+	);
+	return respond(c, response, replayed ? { 'idempotent-replayed': 'true' } : {});
+}
+
+function buildResponse(
+	route: Route,
+	body: unknown,
+	status: 200 | 201 = route.responses[201] ? 201 : 200,
+	json = JSON.stringify(body)
+): StoredResponse {
+	const hasId = typeof body === 'object' && body !== null && 'id' in body;
+	// Nothing was created with 200.
+	const location =
+		route.location && hasId && status === 201 ? route.location.replace('{id}', String(body.id)) : null;
+	return { status, location, body: json };
+}
+
+const respond = (
+	c: ApiContext,
+	{ status, location, body }: StoredResponse,
+	headers: Record<string, string> = {}
+) =>
+	new Response(body, {
+		status,
+		headers: {
+			...c.get('headers'),
+			'content-type': 'application/json; charset=utf-8',
+			...(location === null ? {} : { location }),
+			...headers
+		}
+	});
+
+interface ListCall {
+	app: App;
+	query: { cursor?: string | undefined };
+	context: ApiContext;
+}
+
+/** Reads a page from the position of the cursor, which fits these filters only, and links the next page. */
+export async function listPage<
+	P extends { data: unknown[]; next: SortValues | null },
+	Id extends number | string = number
+>(
+	{ app, query: { cursor }, context }: ListCall,
+	filters: readonly unknown[],
+	read: (after: SortValues<Id> | null) => Promise<P>
+) {
+	const found = await read(cursor === undefined ? null : app.cursors.decode<Id>(cursor, filters));
+	const next_cursor = found.next && app.cursors.encode(found.next, filters);
+	const body = { data: found.data as P['data'], has_more: next_cursor !== null, next_cursor };
+	return { body, headers: nextLink(context.req.url, next_cursor) };
+}
+
+/** RFC 8288; relative to the request. */
+function nextLink(url: string, cursor: string | null): Record<string, string> {
+	if (cursor === null) return {};
+	const next = new URL(url).searchParams;
+	next.set('cursor', cursor);
+	return { link: `<?${next}>; rel="next"` };
+}
 
 const WINDOW_SECONDS = WINDOW_MS / 1000;
 /** All keys of an account together, as a multiple of one key: no key is limited by the others. */

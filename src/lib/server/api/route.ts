@@ -1,10 +1,4 @@
-import { type OpenAPIHono, type RouteConfig, createRoute, type z } from '@hono/zod-openapi';
-import type { App } from '#lib/server/app.ts';
-import type { RememberBody } from '../billing/sessions.ts';
-import type { Caller } from '#lib/server/accounts/accounts.ts';
-import type { ApiContext, ApiEnv } from './env.ts';
-import { type StoredResponse, parseIdempotencyKey } from '../idempotency.ts';
-import { type Deprecation, access, deprecated, jsonBody } from './middleware.ts';
+import { type RouteConfig, createRoute, type z } from '@hono/zod-openapi';
 import {
 	PROBLEMS,
 	PROBLEM_CODES,
@@ -14,124 +8,13 @@ import {
 } from '../contract/problems.ts';
 import { SCOPES, type Scope, findLeastRole } from '../contract/scopes.ts';
 import { router } from '#lib/server/contract/examples.ts';
-import type { SortValues } from '#lib/server/platform/cursor.ts';
 
 /**
- * An endpoint: one definition of a route (`defineRoute`) gives Hono its checks, the handler its types, and the
- * OpenAPI document its text. `endpoint` adds the handler, which runs after all checks.
+ * A route of the API: one definition (`defineRoute`) gives Hono its checks, the handler its types, and the OpenAPI document
+ * its text. call.ts runs it.
  */
 
 export type Route = ReturnType<typeof defineRoute>;
-
-type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
-type Part<R extends Route, K extends 'params' | 'query'> = Parsed<R['request'][K]>;
-type SchemaOf<C> = C extends { content: { 'application/json': { schema: infer S } } } ? S : undefined;
-type Body<R extends Route> = Parsed<SchemaOf<R['request']['body']>>;
-type ResponseBody<R extends Route> = z.input<SchemaOf<R['responses'][keyof R['responses']]>>;
-
-interface Call<R extends Route> {
-	app: App;
-	caller: Caller;
-	params: Part<R, 'params'>;
-	query: Part<R, 'query'>;
-	body: Body<R>;
-	context: ApiContext;
-	/** Stores the response in the transaction of its effect. Set for requests with an Idempotency-Key. */
-	remember?: RememberBody<ResponseBody<R>>;
-}
-
-interface Result<R extends Route> {
-	body: ResponseBody<R>;
-	/** `body` as JSON, if a handler writes it faster. */
-	json?: string;
-	/** 200 if the object already existed. */
-	status?: 200 | 201;
-	headers?: Record<string, string>;
-}
-
-export interface Endpoint {
-	route: Route;
-	mount(hono: OpenAPIHono<ApiEnv>): void;
-}
-
-/** Access, body and parameters are checked before the handler runs. */
-export const endpoint = <R extends Route>(
-	route: R,
-	handle: (call: Call<R>) => Promise<Result<R>>
-): Endpoint => ({
-	route,
-	mount(hono) {
-		const middleware = [
-			...(route.deprecation ? [deprecated(route.deprecation)] : []),
-			access(route.scope),
-			...(route.request.body ? [jsonBody] : [])
-		];
-		hono.openapi({ ...route.openapi, middleware }, async (c) => {
-			const valid = (target: string) => c.req.valid(target as never);
-			const call = {
-				app: c.get('app'),
-				caller: c.get('caller'),
-				params: valid('param'),
-				query: valid('query'),
-				body: valid('json'),
-				context: c
-			} as Call<R>;
-			const key = route.idempotent ? parseIdempotencyKey(c.req.header('idempotency-key')) : null;
-			if (key !== null) return answerOnce(route, handle, call, key);
-			const { body, json, status, headers } = await handle(call);
-			return respond(c, buildResponse(route, body, status, json), headers);
-		});
-	}
-});
-async function answerOnce<R extends Route>(
-	route: R,
-	handle: (call: Call<R>) => Promise<Result<R>>,
-	call: Call<R>,
-	key: string
-): Promise<Response> {
-	const { context: c, caller, app } = call;
-	const scope = { account_id: caller.accountId, method: c.req.method, path: route.path, key };
-	const { replayed, ...response } = await app.idempotency.once(
-		scope,
-		await c.req.text(),
-		async (remember) => {
-			const { body, status } = await handle({
-				...call,
-				remember: (trx, effect, effectStatus) => remember(trx, buildResponse(route, effect, effectStatus))
-			});
-			return buildResponse(route, body, status);
-		}
-	);
-	return respond(c, response, replayed ? { 'idempotent-replayed': 'true' } : {});
-}
-
-function buildResponse(
-	route: Route,
-	body: unknown,
-	status: 200 | 201 = route.responses[201] ? 201 : 200,
-	json = JSON.stringify(body)
-): StoredResponse {
-	const hasId = typeof body === 'object' && body !== null && 'id' in body;
-	// Nothing was created with 200.
-	const location =
-		route.location && hasId && status === 201 ? route.location.replace('{id}', String(body.id)) : null;
-	return { status, location, body: json };
-}
-
-const respond = (
-	c: ApiContext,
-	{ status, location, body }: StoredResponse,
-	headers: Record<string, string> = {}
-) =>
-	new Response(body, {
-		status,
-		headers: {
-			...c.get('headers'),
-			'content-type': 'application/json; charset=utf-8',
-			...(location === null ? {} : { location }),
-			...headers
-		}
-	});
 
 type Documented = 'path' | 'operationId' | 'tags' | 'summary' | 'description';
 
@@ -155,6 +38,14 @@ interface RouteDefinition extends Required<Pick<RouteConfig, Documented>> {
 }
 
 type Success = ReturnType<typeof describeJson>;
+
+/** ISO dates; `since` is earlier. From the sunset on, the endpoint is unknown. */
+export interface Deprecation {
+	since: string;
+	sunset: string;
+	/** Path or address of the replacement. */
+	successor: string | null;
+}
 
 /** Summary and value by name. */
 type Examples = Readonly<Record<string, readonly [summary: string, value: unknown]>>;
@@ -314,32 +205,3 @@ const problemResponses = (codes: readonly ProblemCode[]) =>
 			}
 		])
 	);
-
-interface ListCall {
-	app: App;
-	query: { cursor?: string | undefined };
-	context: ApiContext;
-}
-
-/** Reads a page from the position of the cursor, which fits these filters only, and links the next page. */
-export async function listPage<
-	P extends { data: unknown[]; next: SortValues | null },
-	Id extends number | string = number
->(
-	{ app, query: { cursor }, context }: ListCall,
-	filters: readonly unknown[],
-	read: (after: SortValues<Id> | null) => Promise<P>
-) {
-	const found = await read(cursor === undefined ? null : app.cursors.decode<Id>(cursor, filters));
-	const next_cursor = found.next && app.cursors.encode(found.next, filters);
-	const body = { data: found.data as P['data'], has_more: next_cursor !== null, next_cursor };
-	return { body, headers: nextLink(context.req.url, next_cursor) };
-}
-
-/** RFC 8288; relative to the request. */
-function nextLink(url: string, cursor: string | null): Record<string, string> {
-	if (cursor === null) return {};
-	const next = new URL(url).searchParams;
-	next.set('cursor', cursor);
-	return { link: `<?${next}>; rel="next"` };
-}
