@@ -87,8 +87,8 @@ export const orderSession = (
 			created_at: now,
 			updated_at: now
 		});
-		await jobs.schedule(trx, SESSION_END_JOB, created.id, created.payment_due_at);
 		await recordEvent(context, trx, 'session.created', created);
+		await jobs.schedule(trx, SESSION_END_JOB, created.id, created.payment_due_at);
 		const body = describeSession(created, pass, now, null);
 		await remember?.(trx, body);
 		return body;
