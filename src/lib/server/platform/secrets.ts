@@ -135,14 +135,6 @@ const SECRET_LENGTH = 32;
 /** A secret shared with a gateway: only letters and digits (about 186 bits), because openNDS accepts no others. */
 export const gatewaySecret = (): string => randomCharacters(SECRET_ALPHABET, SECRET_LENGTH);
 
-/** Picks characters uniformly: drops bytes beyond the last whole multiple of the alphabet. */
-export function randomCharacters(alphabet: string, length: number): string {
-	const limit = 256 - (256 % alphabet.length);
-	let text = '';
-	while (text.length < length) {
-		for (const byte of randomBytes(length)) {
-			if (byte < limit && text.length < length) text += alphabet.charAt(byte % alphabet.length);
-		}
-	}
-	return text;
-}
+/** Picks each character uniformly. */
+export const randomCharacters = (alphabet: string, length: number): string =>
+	Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
