@@ -164,7 +164,7 @@ const MEMBERS: Partial<Record<ProblemCode, Readonly<Record<string, unknown>>>> =
 	rate_limit_exceeded: { retry_after: 23, 'violated-policies': ['default'] }
 };
 
-export function buildProblemExample(code: ProblemCode) {
+function buildProblemExample(code: ProblemCode) {
 	const { status, title, type, detail } = PROBLEMS[code];
 	return {
 		type: type ?? `${EXAMPLE_ORIGIN}/problems/${code}`,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { HOUR_MS, formatDuration } from '#lib/domain/time.ts';
+import { DAY_MS, HOUR_MS, formatDuration } from '#lib/domain/time.ts';
 import type { Reads } from '../db/database.ts';
 import { repairIfLost } from '../jobs.ts';
 import {
@@ -51,7 +51,7 @@ const RETRY_MS = 5_000;
 /** For the audit log. */
 const REFUSED = 'the request was refused, so nothing was paid';
 /** Watches failed payments this long; those without a final answer for RECONCILE_HOURS. */
-const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
+const WATCH_FAILED_MS = DAY_MS;
 /** A callback with the amount comes within seconds of the payment, or not at all. */
 const AMOUNT_MS = 30_000;
 const AMOUNT_MAX_MS = 3 * 60_000;

@@ -642,7 +642,7 @@ function computeRemainingSeconds(row: SessionRow, now: number): number | null {
 }
 
 /** The sessions of a pass in a state, by start. Of those that have not started, the one that began the pass comes first. */
-export const findSessionsOfPass = (queries: Queries, passId: number, status: SessionStatus) =>
+const findSessionsOfPass = (queries: Queries, passId: number, status: SessionStatus) =>
 	queries
 		.selectFrom('sessions')
 		.selectAll()

@@ -106,7 +106,7 @@ export function createClient(options: ClientOptions) {
 
 export type TokenOutcome = { kind: 'token'; value: string; expiresInSeconds: number } | NoToken;
 
-export type NoToken =
+type NoToken =
 	/** The operator refused the credentials. */
 	| { kind: 'refused'; status: number; text: string }
 	/** No token was available; the credentials may be right. */
