@@ -10,6 +10,7 @@ import { outages } from './migrations/0008-outages.ts';
 import { payouts } from './migrations/0009-payouts.ts';
 import { booksByRow } from './migrations/0011-books-by-row.ts';
 import { operatorTokens } from './migrations/0012-operator-tokens.ts';
+import { dropGrants } from './migrations/0013-drop-grants.ts';
 import { OF_SCHEMA, holdsEverything } from './locks.ts';
 import { refuse } from '#lib/server/platform/errors.ts';
 
@@ -62,7 +63,8 @@ const MIGRATIONS: readonly Migration[] = [
 	outages,
 	payouts,
 	booksByRow,
-	operatorTokens
+	operatorTokens,
+	dropGrants
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */
