@@ -250,6 +250,7 @@ describe('openNDS', () => {
 		for (let times = 1; times <= 2; times += 1) {
 			await report(gateway, device, pass, ['30000000', '10000000']);
 			await used(pass, 40);
+			await fixture().server.advance(20 * MINUTE);
 		}
 		await report(gateway, device, pass, ['x', '-5']);
 		expect(await quotas(device)).toEqual([58_594, 58_594]);

@@ -14,16 +14,12 @@ import {
 } from './compare.ts';
 import { type AdmissionRow, changeAdmission, findAdmissions, schedulePassComparisons } from './admissions.ts';
 import { dataLeft } from '../../domain/offers.ts';
-import { MINUTE_MS } from '../../domain/time.ts';
 import { passOfUser } from '../../domain/wifi.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { findOpenPass, findPassState, findPassOrThrow, lockPass, readSpeed } from '../passes.ts';
 import { findLogin } from '../gateways/captive-sessions.ts';
 import { startTime } from '../billing/sessions.ts';
-
-/** GNU wget of earlier scripts repeats a report 20 times, for about seven minutes, if the response is lost. */
-const REPEATED_MS = 15 * MINUTE_MS;
 
 /** A client of openNDS, as its BinAuth script reports it: a device from one sign-in to its end. */
 interface OpenndsClient {
@@ -98,8 +94,7 @@ export async function endClient(
 		const slot = await findSlot(trx, passId, mac);
 		const isHere = slot !== null && slot.gateway_id === gateway.id;
 		// Reported already. (A slot that the pass has moved, or given to another device, keeps its end until its report.)
-		const isReported = isHere && slot.expected_until === null && (slot.released_at ?? 0) > now - REPEATED_MS;
-		if (isReported) return;
+		if (isHere && slot.released_at !== null && slot.expected_until === null) return;
 		await countData(context, trx, pass, bytes);
 		if (!isHere) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.
