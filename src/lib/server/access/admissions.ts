@@ -26,6 +26,10 @@ export const LATE_REDIRECT_MS = 30_000;
 export const isAllowed = ({ sent_until: sentUntil, allowed_at: at }: AdmissionRow): boolean =>
 	sentUntil !== null && at !== null;
 
+/** The same at an instant. Even if a new end is unconfirmed, the device stays online until the old one. */
+export const isAllowedAt = (row: AdmissionRow, now: number): boolean =>
+	isAllowed(row) && (row.allowed_until ?? 0) > now;
+
 /** Wants a device, with its captive session, at a gateway. It has come anew, so what was seen of it does not count. */
 export async function requestDevice(
 	context: ProvisioningContext,

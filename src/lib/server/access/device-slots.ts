@@ -3,7 +3,7 @@ import {
 	GATEWAY_JOB,
 	LATE_REDIRECT_MS,
 	findWanted,
-	isAllowed,
+	isAllowedAt,
 	listGateways,
 	listOtherMacs
 } from './admissions.ts';
@@ -37,7 +37,8 @@ export const computeReportWindow = (now: number): TimeWindow => ({
 	before: now + REPORT_LIFETIME_MS
 });
 
-function isThere({ reported_at: reportedAt, expected_until: expectedUntil }: SlotRow, now: number) {
+/** Whether an open slot counts: by its last report, or until the end that its gateway knows. */
+export function isInUse({ reported_at: reportedAt, expected_until: expectedUntil }: SlotRow, now: number) {
 	if (expectedUntil !== null) return expectedUntil > now;
 	const { after, before } = computeReportWindow(now);
 	return reportedAt > after && reportedAt <= before;
@@ -67,7 +68,7 @@ export async function hasRoom(
 }
 
 export const findSlotsInUse = async (queries: Queries, passId: number, now: number): Promise<SlotRow[]> =>
-	(await findSlots(queries, passId)).filter((one) => isThere(one, now));
+	(await findSlots(queries, passId)).filter((one) => isInUse(one, now));
 
 /** The devices that hold slots of passes, as `${pass} ${device}`. */
 export async function findHolders(queries: Reads, passIds: readonly number[]): Promise<Set<string>> {
@@ -102,7 +103,7 @@ async function countOthers(
 ): Promise<number> {
 	const wanted = await findWanted(queries, passId);
 	const confirmed = wanted.filter(({ allowed_until: until }) => (until ?? 0) > now);
-	const named = listOtherMacs([...slots.filter((one) => isThere(one, now)), ...confirmed], mac);
+	const named = listOtherMacs([...slots.filter((one) => isInUse(one, now)), ...confirmed], mac);
 	return Math.max(named.size, await countUnnamedConnections(queries, passId, computeReportWindow(now)));
 }
 
@@ -128,7 +129,7 @@ export async function takeSlot(
 	const mac = order.mac ?? findFreeName(slots);
 	if ((await countOthers(trx, slots, { passId, mac }, now)) >= maxDevices) return false;
 	// Releases the slots with the oldest reports. Those still online fit beside the new one.
-	const ordered = [...slots.filter((one) => isThere(one, now)), ...slots.filter((one) => !isThere(one, now))];
+	const ordered = [...slots.filter((one) => isInUse(one, now)), ...slots.filter((one) => !isInUse(one, now))];
 	for (const gone of ordered.slice(maxDevices - 1)) await release(trx, jobs, gone, now);
 	const before = await findSlot(trx, passId, mac);
 	const bound = { ...there, bound_at: now, released_at: null };
@@ -179,8 +180,7 @@ export async function findDeviceState(
 		// Without room, a sign-in is refused. A phone with a new MAC address is another device.
 		return (await hasRoom(queries, { passId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}
-	// Even if its new end is unconfirmed, the device stays online until the old one.
-	if (isAllowed(own) && (own.allowed_until ?? 0) > now) {
+	if (isAllowedAt(own, now)) {
 		const isBack = returnedAt !== null && returnedAt - (own.allowed_at ?? 0) > LATE_REDIRECT_MS;
 		return isBack ? 'connecting' : 'online';
 	}

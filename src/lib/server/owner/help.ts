@@ -5,9 +5,9 @@ import { DELETED_NUMBER, searchedDigits } from '#lib/domain/phone.ts';
 import { parseId, plainText } from '#lib/domain/text.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import { movePurchase } from '#lib/server/access/access.ts';
-import { REPORT_LIFETIME_MS } from '#lib/server/access/device-slots.ts';
+import { isInUse } from '#lib/server/access/device-slots.ts';
 import type { AccessContext } from '#lib/server/access/provisioning.ts';
-import { isAllowed } from '#lib/server/access/admissions.ts';
+import { isAllowedAt } from '#lib/server/access/admissions.ts';
 import type { Audit, Author } from '#lib/server/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
@@ -169,11 +169,8 @@ export async function readPurchase(context: Help, accountId: number, sessionId: 
 	/** Of devices. */
 	const admissions = allAdmissions.filter(({ mac }) => mac !== null);
 	const isConnected =
-		slots.some(
-			({ released_at: left, reported_at: at, expected_until: until }) =>
-				left === null && (until === null ? at > now - REPORT_LIFETIME_MS : until > now)
-		) ||
-		admissions.some((row) => row.released_at === null && isAllowed(row) && (row.allowed_until ?? 0) > now);
+		slots.some((slot) => slot.released_at === null && isInUse(slot, now)) ||
+		admissions.some((row) => row.released_at === null && isAllowedAt(row, now));
 	const session = expireIfOver(found, now);
 	const payment = findDecisivePayment(found, payments);
 	const extraUntil = await findExtraTimeEnd(context, db, session);
