@@ -69,15 +69,18 @@ export function methodChoice(slug: string): string {
 }
 
 /**
- * Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown.
+ * Names the operator that a payment is asked of: "MTN MoMo"; null while it is unknown.
  * @param phone E.164, names the operator of an open method
  */
-export function methodName(method: string, phone = ''): string {
-	if (method === VOUCHER_METHOD) return m.common_voucher();
+export function operatorName(method: string, phone: string): string | null {
 	const slug = resolveMethod(method, phone);
-	const isOpen = slug === ANY_PAYMENT_METHOD || slug === 'sandbox';
-	return isOpen ? m.common_mobile_money() : (METHOD_NAMES[slug] ?? words(slug));
+	const isNone = [ANY_PAYMENT_METHOD, 'sandbox', VOUCHER_METHOD].includes(slug);
+	return isNone ? null : (METHOD_NAMES[slug] ?? words(slug));
 }
+
+/** Names a payment method in a sentence: as `operatorName`, or "mobile-money" while the operator is unknown. */
+export const methodName = (method: string, phone = ''): string =>
+	method === VOUCHER_METHOD ? m.common_voucher() : (operatorName(method, phone) ?? m.common_mobile_money());
 
 /** As `methodName`, at the start of a line. */
 export const methodTitle = (slug: string): string => capital(methodName(slug));

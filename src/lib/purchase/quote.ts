@@ -3,10 +3,10 @@ import {
 	durationSeconds,
 	formatDuration,
 	hourlyProblem,
-	languagesOfDuration,
-	parseDuration
+	parseDuration,
+	readDurationName
 } from '../domain/time.ts';
-import { methodName } from '../format/words.ts';
+import { methodName, methodTitle } from '../format/words.ts';
 import { ANY_AMOUNT, type AmountRule, amountProblem, offeredMethods } from '../domain/payment-methods.ts';
 import { currencyExponent, formatMoney, priceForSeconds, toMajor, toMinor } from '../domain/money.ts';
 import { type Limits, cheapestUnlimited, fitsPass } from '../domain/offers.ts';
@@ -273,9 +273,9 @@ export function chargeText(router: PricedRouter, method: string, amount: number)
 	const problem = methodProblem(router, method, amount);
 	if (problem === null) return null;
 	const limit = router.payment_limits?.find(({ payment_method }) => payment_method === method);
-	const words = { method: methodName(method), money: formatMoney(amount, router.currency) };
-	const bound = (major: number) => ({ ...words, bound: formatMoney(major, router.currency) });
-	if (problem === 'step') return m.router_charge_step(words);
+	const money = (major: number) => formatMoney(major, router.currency);
+	if (problem === 'step') return m.router_charge_step({ method: methodName(method), money: money(amount) });
+	const bound = (major: number) => ({ method: methodTitle(method), bound: money(major) });
 	return problem === 'min'
 		? m.router_charge_min(bound(limit?.min ?? 0))
 		: m.router_charge_max(bound(limit?.max ?? 0));

@@ -2,6 +2,8 @@ import * as m from '#lib/i18n/messages.js';
 import { formatDataLimit } from './quote.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { formatMoney } from '../domain/money.ts';
+import { formatMobile, hideMiddle } from '../domain/phone.ts';
+import { methodName, operatorName } from '../format/words.ts';
 import { VOUCHER_METHOD, VOUCHER_RESTORED, isRefused, resolveMethod } from '../domain/payment-methods.ts';
 
 /**
@@ -43,6 +45,8 @@ export interface PurchaseWords {
 	number: string;
 	/** "MTN MoMo", or "mobile-money" while the operator is unknown. */
 	method: string;
+	/** The same as the subject of a sentence: "MTN MoMo", or "Your operator". */
+	operator: string;
 	ssid: string;
 	/** "16:40"; null unless the time is running. */
 	until: string | null;
@@ -50,6 +54,46 @@ export interface PurchaseWords {
 	data: string | null;
 	/** "K7MQ-29XT" */
 	code: string;
+}
+
+/** The fields of a session or payment of the API that its words name. */
+interface OrderFields {
+	amount: number;
+	currency: string;
+	phone: string;
+	payment_method: string;
+	/** Of a payment with a refund: what the operator took. */
+	refund_amount?: number | null;
+	refund_currency?: string | null;
+}
+
+/** Formats the amount that the operator took: a refund's may differ from the price. */
+export const formatTaken = ({ amount, currency, refund_amount, refund_currency }: OrderFields): string =>
+	formatMoney(refund_amount ?? amount, refund_currency ?? currency);
+
+export function listMoneyWords(order: OrderFields): MoneyWords {
+	const name = operatorName(order.payment_method, order.phone);
+	return {
+		amount: formatMoney(order.amount, order.currency),
+		taken: formatTaken(order),
+		number: hideMiddle(formatMobile(order.phone)),
+		operator: name === null ? m.purchase_operator_unknown() : m.purchase_operator({ name: apart(name) })
+	};
+}
+
+/** Lists the words of an order. @param more those that it does not tell itself */
+export function listWords(
+	{ session, payment }: { session: OrderFields & { ssid: string }; payment: OrderFields | null },
+	more: Partial<Pick<PurchaseWords, 'until' | 'data' | 'code'>> = {}
+): PurchaseWords {
+	const order = payment ?? session;
+	return {
+		...listMoneyWords(order),
+		method: methodName(order.payment_method, order.phone),
+		ssid: apart(session.ssid),
+		...{ until: null, data: null, code: '' },
+		...more
+	};
 }
 
 interface StatusWords {
@@ -389,9 +433,9 @@ const OF_ADDED: Readonly<Record<string, (words: PurchaseWords) => Partial<Purcha
 	closed: () => ({ title: m.purchase_adding_cancelled_title() })
 };
 
-type MoneyWords = Pick<PurchaseWords, 'amount' | 'taken' | 'number'>;
+type MoneyWords = Pick<PurchaseWords, 'amount' | 'taken' | 'number' | 'operator'>;
 
-const WHY: Readonly<Record<string, (words: { taken: string; money: string }) => string>> = {
+const WHY: Readonly<Record<string, (words: { taken: string; money: string; operator: string }) => string>> = {
 	duplicate_payment: m.purchase_why_duplicate_payment,
 	session_cancelled: m.purchase_why_session_cancelled,
 	late_payment: m.purchase_why_late_payment,
@@ -403,7 +447,7 @@ const WHY: Readonly<Record<string, (words: { taken: string; money: string }) => 
 type Stage = readonly [
 	title: () => string,
 	sum: (words: { money: string; number: string }) => string,
-	next: () => string
+	next: (words: { operator: string }) => string
 ];
 
 /** By status of a payment that bought nothing. */
@@ -424,7 +468,7 @@ const isApplied = (payment: PaymentState | null): boolean => payment?.status ===
 /** Explains the refund of a payment that bought nothing. Returns null if there is none. */
 function describeRefund(
 	payment: PaymentState | null,
-	{ amount, taken, number }: MoneyWords
+	{ amount, taken, number, operator }: MoneyWords
 ): (StatusWords & { changes: boolean }) | null {
 	const stage = STAGES[payment?.status ?? ''];
 	if (!payment || !stage || isApplied(payment)) return null;
@@ -438,12 +482,12 @@ function describeRefund(
 		};
 	}
 	const [title, sum, next] = stage;
-	const why = (WHY[reason ?? ''] ?? m.purchase_why_other)({ taken, money: amount });
+	const why = (WHY[reason ?? ''] ?? m.purchase_why_other)({ taken, money: amount, operator });
 	const sumOf = status === 'refunded' && reason === 'admin' ? m.purchase_refunded_venue_sum : sum;
 	return {
 		title: title(),
 		text: `${why} ${sumOf({ money: taken, number })}`,
-		next: next(),
+		next: next({ operator }),
 		changes: status === 'success' || status === 'refund_pending'
 	};
 }
@@ -468,9 +512,9 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 		text: m.router_nothing_taken(),
 		next: m.purchase_refused_insufficient_funds_next()
 	}),
-	payer_not_found: ({ number }) => ({
+	payer_not_found: ({ number, operator }) => ({
 		title: m.purchase_refused_payer_not_found_title(),
-		text: m.purchase_refused_payer_not_found_text({ number }),
+		text: m.purchase_refused_payer_not_found_text({ number, operator }),
 		next: m.purchase_refused_payer_not_found_next()
 	}),
 	payer_limit_reached: () => ({
@@ -483,13 +527,13 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 		text: m.purchase_refused_payer_timeout_text(),
 		next: m.purchase_refused_payer_timeout_next()
 	}),
-	provider_unavailable: () => ({
-		title: m.purchase_refused_provider_unavailable_title(),
-		text: m.purchase_refused_provider_unavailable_text(),
+	provider_unavailable: ({ method, operator }) => ({
+		title: m.purchase_refused_provider_unavailable_title({ method }),
+		text: m.purchase_refused_provider_unavailable_text({ operator }),
 		next: m.purchase_refused_provider_unavailable_next()
 	}),
-	provider_error: () => ({
-		title: m.purchase_refused_provider_error_title(),
+	provider_error: ({ operator }) => ({
+		title: m.purchase_refused_provider_error_title({ operator }),
 		text: m.purchase_refused_provider_error_text(),
 		next: m.purchase_refused_provider_error_next()
 	})

@@ -131,9 +131,9 @@ describe('the page of a purchase', () => {
 
 	it('names the sum and the number of a refund after a wrong amount', async () => {
 		const path = await order('009');
-		const page = await untilIt(path, 'Your operator took');
+		const page = await untilIt(path, 'MTN MoMo took');
 		expect(page.text).toMatch(
-			/Your operator took UGX\s1,000 instead of UGX\s500\. We (are refunding|refunded) UGX\s1,000 to \d{4} ••• 009\./
+			/MTN MoMo took UGX\s1,000 instead of UGX\s500\. We (are refunding|refunded) UGX\s1,000 to \d{4} ••• 009\./
 		);
 		expect(await receiptOf(path)).toMatch(/Paid UGX\s1,000 .*Payment Refund/);
 	});

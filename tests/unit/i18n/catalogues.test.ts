@@ -15,7 +15,7 @@ const NATIVE_REVIEWED: readonly Locale[] = [];
 
 /** Units, names and words that are the same in another language. */
 const MAY_EQUAL_ENGLISH: readonly RegExp[] = [
-	/^common_(day_and_time|minutes|mobile_money|error_page_title)$/,
+	/^(common_(day_and_time|minutes|mobile_money|error_page_title)|purchase_operator)$/,
 	/^list_(network|page_title)$/,
 	/^router_(total|number_hint|test_other)$/,
 	/^(owner_total|receipt_code|owner_brand_logo|owner_nav_routers|map_router)$/,

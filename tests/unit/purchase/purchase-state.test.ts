@@ -1,6 +1,12 @@
 import { sessionStatus } from '#lib/server/contract/session.ts';
 import { describe, expect, test } from 'vitest';
-import { type PaymentState, type SessionState, describeState } from '#lib/purchase/state.ts';
+import {
+	type PaymentState,
+	type SessionState,
+	describeRefusal,
+	describeState,
+	listWords
+} from '#lib/purchase/state.ts';
 import { failureCode, paymentStatus } from '#lib/server/contract/payment.ts';
 import { NOW, payment, WORDS } from './purchase-values.ts';
 
@@ -149,11 +155,22 @@ test('after a wrong amount the page names the sum that was taken and refunded, a
 	const words = { ...WORDS, amount: 'UGX 250', taken: 'UGX 500' };
 	const mismatch = (status: string) => payment(status, { refund_reason: 'amount_mismatch' });
 	const { text } = describeState(session('pending_payment'), mismatch('refunded'), words, NOW);
-	expect(text).toBe('Your operator took UGX 500 instead of UGX 250. We refunded UGX 500 to 0772 ••• 456.');
+	expect(text).toBe('MTN MoMo took UGX 500 instead of UGX 250. We refunded UGX 500 to 0772 ••• 456.');
 	for (const status of ['success', 'refund_pending', 'refund_failed']) {
 		const refund = describeState(session('pending_payment'), mismatch(status), words, NOW);
 		expect(refund.text).toMatch(/(refunding|refund) UGX 500 to 0772 ••• 456/);
 	}
+});
+
+test.each([
+	['+256772123456', 'mobile_money', 'MTN MoMo declined the payment.'],
+	['+256702123456', 'mobile_money', 'Airtel Money declined the payment.'],
+	['+256312123456', 'mobile_money', 'Your operator declined the payment.'],
+	['+256772123456', 'airtel_money', 'Airtel Money declined the payment.']
+])('the operator of %s with %s is named where it is known', (phone, payment_method, title) => {
+	const order = { amount: 500, currency: 'UGX', phone, payment_method };
+	const words = listWords({ session: { ...order, ssid: 'KISEMENTI-WIFI' }, payment: order });
+	expect(describeRefusal('provider_error', words).title).toBe(title);
 });
 
 test('money that a person returned may have come in another way than to the number', () => {

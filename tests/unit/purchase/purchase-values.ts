@@ -8,6 +8,7 @@ export const WORDS: PurchaseWords = {
 	taken: 'UGX 1,000',
 	number: '0772 ••• 456',
 	method: 'MTN MoMo',
+	operator: 'MTN MoMo',
 	ssid: 'KISEMENTI-WIFI',
 	until: '16:40',
 	data: '20 GB',

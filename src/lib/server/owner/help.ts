@@ -174,7 +174,7 @@ export async function readPurchase(context: Help, accountId: number, sessionId: 
 	const session = expireIfOver(found, now);
 	const payment = findDecisivePayment(found, payments);
 	const extraUntil = await findExtraTimeEnd(context, db, session);
-	const pass = await findPassTimes(db, passId);
+	const pass = await findPassLimits(db, passId);
 	const hasPage = (await findPurchasePage(purchases, sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const mayRefund = isPaidTime && payment !== null && mayPersonRefund(context, payment);
@@ -188,6 +188,7 @@ export async function readPurchase(context: Help, accountId: number, sessionId: 
 		...{ now, session, payment, payments, refunds, reviews, slots, admissions, isConnected },
 		activatingUntil: pass?.activating_until ?? null,
 		passEndsAt: pass?.ends_at ?? null,
+		limitMb: pass?.data_limit_mb ?? null,
 		extraTime: extraTime.map((given, index) => ({ ...given, until: added[index] })),
 		extraEndedAt: ends('session.ended'),
 		...{ extraUntil, hasPage, isRefundable: mayRefund, toRefundByHand }
@@ -278,5 +279,10 @@ export const findChildren = <Table extends Child>(
 		.orderBy('id')
 		.execute() as Promise<unknown> as Promise<Selectable<Schema[Table]>[]>;
 
-const findPassTimes = (queries: Queries, passId: number) =>
-	first(queries.selectFrom('passes').select(['activating_until', 'ends_at']).where('id', '=', passId));
+const findPassLimits = (queries: Queries, passId: number) =>
+	first(
+		queries
+			.selectFrom('passes')
+			.select(['activating_until', 'ends_at', 'data_limit_mb'])
+			.where('id', '=', passId)
+	);

@@ -31,9 +31,10 @@ import {
 	describeAdded,
 	describeRefusal,
 	describeState,
-	formatRefund
+	formatRefund,
+	listMoneyWords,
+	listWords
 } from '#lib/purchase/state.ts';
-import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import { readOrderer } from './pay-page.ts';
 import { link } from '#lib/i18n/current.ts';
 import { type SignIn, writeInstructions } from './go-online.ts';
@@ -127,10 +128,13 @@ export function describePurchase(
 	const newest = purchase.added.at(-1) ?? null;
 	const words = (part: PurchasePart, end = part.session.expires_at): PurchaseWords => {
 		const data = computeData(parts, part.session);
-		return {
-			...listWords(part, purchase.code, end && momentText(new Date(end), now, timeZone)),
-			data: data && formatDataLimit(data.limitMb)
-		};
+		return listWords(part, {
+			until: end && momentText(new Date(end), now, timeZone),
+			data: data && formatDataLimit(data.limitMb),
+			// Word joiners prevent a line break at the hyphen: buyers copy the code by hand. readCode ignores
+			// them.
+			code: apart(purchase.code.replace('-', '\u2060-\u2060'))
+		});
 	};
 
 	const part = (pass && active[0]) ?? findSubject(purchase);
@@ -247,31 +251,9 @@ function formatOutages({ outages }: PurchaseView, isLosing: boolean): string[] {
 function listNotes(parts: readonly PurchasePart[], described: readonly (PurchasePart | null)[]): string[] {
 	return parts.flatMap((part) => {
 		const own = described.includes(part) || !part.payment ? [] : [part.payment];
-		return [...own, ...part.otherPayments].flatMap((one) => formatRefund(one, formatAmounts(one)) ?? []);
+		return [...own, ...part.otherPayments].flatMap((one) => formatRefund(one, listMoneyWords(one)) ?? []);
 	});
 }
-
-function listWords({ session, payment }: PurchasePart, code: string, until: string | null) {
-	return {
-		...formatAmounts(payment ?? session),
-		method: methodName((payment ?? session).payment_method, (payment ?? session).phone),
-		ssid: apart(session.ssid),
-		until,
-		// Word joiners prevent a line break at the hyphen: buyers copy the code by hand. readCode ignores
-		// them.
-		code: apart(code.replace('-', '\u2060-\u2060'))
-	};
-}
-
-/** Formats the amount that the operator took: a refund's may differ from the price. */
-export const formatTaken = ({ amount, currency, refund_amount, refund_currency }: PaymentBody): string =>
-	formatMoney(refund_amount ?? amount, refund_currency ?? currency);
-
-const formatAmounts = (order: PaymentBody | SessionBody) => ({
-	amount: formatMoney(order.amount, order.currency),
-	taken: 'refund_amount' in order ? formatTaken(order) : '',
-	number: hideMiddle(formatMobile(order.phone))
-});
 
 /** Describes how to pay again, at the agreed price while this order can be paid; null if its time is not sold any more. */
 export function describeRetry(purchase: Purchase): PayAgain | null {

@@ -12,7 +12,8 @@ import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { PurchasePart } from './purchases.ts';
 import { showBrand } from './brand.ts';
-import { type Purchase, formatTaken, requirePurchase } from './purchase-page.ts';
+import { formatTaken } from '#lib/purchase/state.ts';
+import { type Purchase, requirePurchase } from './purchase-page.ts';
 import { type PageEvent, ownPath, pageAddress } from './pages.ts';
 
 /** What was ordered and paid under one code: a few lines on the page of the purchase, and the receipt. */

@@ -103,6 +103,25 @@ it('the page of a purchase says what happened, without the number, the code and 
 		expect(html).not.toContain(secret);
 });
 
+it('while the operator has not got the request, it says what the buyer reads', async () => {
+	const phone = numberEnding('003');
+	const path = await buyAt(fixture().server.url, '/r/3', phone);
+	await eventually('the operator has it', async () => {
+		const asked = `select count(*) from payments where phone = ? and submit_state = 'accepted'`;
+		return (await fixture().sql.count(asked, phone)) === 1;
+	});
+	await fixture().sql.run(
+		`update payments set created_at = created_at - 10000, submit_state = 'created', submitted_at = null where phone = ?`,
+		phone
+	);
+	const [row] = await fixture().sql.all('select session_id from payments where phone = ?', phone);
+	const reads = 'We have not reached the MTN MoMo service yet.';
+	expect(await (await fetch(fixture().server.url + path)).text()).toContain(reads);
+	const { text } = await owner.get(`/owner/customers/${row?.['session_id']}`);
+	expect(text).toContain(reads);
+	expect(text).not.toContain('Check your phone');
+});
+
 it('where the sign-in page takes the code, it names the code instead of a password', async () => {
 	const access = { access_kind: 'portal_login', security: 'nopass' };
 	const router = await addRouter(fixture(), other.accountId, access);

@@ -1,4 +1,5 @@
-import { endSessionForOwner } from '#lib/server/billing/sessions.ts';
+import { describePayment } from '#lib/server/billing/payments.ts';
+import { describeSession, endSessionForOwner } from '#lib/server/billing/sessions.ts';
 import { giveExtraTime } from '#lib/server/billing/extra-time.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
 import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
@@ -31,10 +32,10 @@ import {
 	showPurchaseCode
 } from '../../owner/help.ts';
 import { qrSvg } from '../../portal/qr-svg.ts';
-import { describeState } from '#lib/purchase/state.ts';
+import { formatDataLimit } from '#lib/purchase/quote.ts';
+import { describeState, listWords } from '#lib/purchase/state.ts';
 import { methodName, methodTitle, momentText, timeLeftText } from '#lib/format/words.ts';
 import { moment, money, pastMoment } from '#lib/format/text.ts';
-import { isoTime } from '#lib/server/platform/clock.ts';
 import { mayDo } from './roles.ts';
 import { isRefundedByHand, recordRefundForOwner, refundForOwner } from '#lib/server/billing/refunds.ts';
 import { findVoucherSessions, isOfVoucher } from '#lib/server/billing/vouchers.ts';
@@ -313,33 +314,28 @@ function refundNote({ session, payment, isRefundable }: PurchaseFacts, mayRefund
 
 /** Returns the result that the buyer's page shows, without the password and the code. */
 function buyersText(
-	{ session, payment, extraUntil, now }: PurchaseFacts,
+	{ session, payment, extraUntil, limitMb, now }: PurchaseFacts,
 	takesCode: boolean,
 	timeZone: string
 ): string {
-	const { amount_minor, currency } = session;
 	const end = extraUntil ?? session.expires_at;
-	const { kind, title, text } = describeState(
-		{
-			status: extraUntil === null ? session.status : 'active',
-			isExtra: extraUntil !== null,
-			status_reason: session.status_reason,
-			expires_at: isoTime(end),
-			access: { kind: session.access_kind }
-		},
-		payment && { ...payment, applied: payment.applied === 1, created_at: isoTime(payment.created_at) },
-		{
-			amount: formatMinor(amount_minor, currency),
-			taken: formatMinor(payment?.settled_minor ?? amount_minor, payment?.settled_currency ?? currency),
-			number: maskPhone((payment ?? session).phone),
-			method: methodName(session.payment_method),
-			ssid: apart(session.router_ssid),
+	const shown = {
+		...session,
+		ssid: session.router_ssid,
+		...(extraUntil !== null && { status: 'active' as const })
+	};
+	const order = {
+		session: { ...describeSession(shown, null, now, null), isExtra: extraUntil !== null },
+		payment: payment && describePayment(payment)
+	};
+	const words = {
+		...listWords(order, {
 			until: end === null ? null : momentText(new Date(end), new Date(now), timeZone),
-			data: null,
-			code: ''
-		},
-		new Date(now)
-	);
+			data: limitMb === null ? null : formatDataLimit(limitMb)
+		}),
+		number: maskPhone((payment ?? session).phone)
+	};
+	const { kind, title, text } = describeState(order.session, order.payment, words, new Date(now));
 	const asksCode = takesCode && (kind === 'active' || kind === 'extra');
 	return `${title} ${asksCode ? m.purchase_code_there({ choose: m.common_paid_already() }) : text}`;
 }
@@ -493,14 +489,15 @@ function resultEntries(payment: Payment): TimelineEntry[] {
 	}
 	if (status === 'failed') {
 		const reasonOf = FAILURES[payment.failure_code ?? ''] ?? m.help_why_error;
-		return [{ at, text: m.help_at_failed({ number, reason: reasonOf() }) }];
+		const reason = reasonOf({ method: methodName(payment.payment_method, payment.phone) });
+		return [{ at, text: m.help_at_failed({ number, reason }) }];
 	}
 	return status === 'expired' ? [{ at, text: m.help_at_unanswered({ number }) }] : [];
 }
 
 type Texts = Readonly<Record<string, () => string>>;
 
-const FAILURES: Texts = {
+const FAILURES: Readonly<Record<string, (words: { method: string }) => string>> = {
 	payer_rejected: m.help_why_rejected,
 	insufficient_funds: m.purchase_refused_insufficient_funds_title,
 	payer_not_found: m.purchase_refused_payer_not_found_title,
