@@ -46,6 +46,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		page('/r/3', { ...fields, another: hidden(html, 'another') });
 	const payments = (phone: string) =>
 		fixture().sql.count('select count(*) from payments where phone = ?', `+256${phone.slice(1)}`);
+	const accepted = (phone: string) =>
+		eventually('the operator has the request', async () => {
+			const asked = `select count(*) from payments where phone = ? and submit_state = 'accepted'`;
+			return (await fixture().sql.count(asked, `+256${phone.slice(1)}`)) === 1;
+		});
 	const paid = (phone: string, count = 1) =>
 		eventually('it is paid', async () => {
 			const found = await fixture().sql.count(
@@ -136,6 +141,24 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		);
 	});
 
+	it.each([
+		['unsent', `'created', submitted_at = null`, 'We have not reached the MTN MoMo service yet.'],
+		['unanswered', `'uncertain'`, 'The MTN MoMo service has not answered yet.']
+	])('of a request that is %s, it says what the page of the purchase says', async (_, state, title) => {
+		const phone = numberEnding(silent);
+		const fields = await form(phone);
+		const { location } = await page('/r/3', fields);
+		await accepted(phone);
+		await fixture().sql.run(
+			`update payments set created_at = created_at - 10000, submit_state = ${state} where phone = ?`,
+			`+256${phone.slice(1)}`
+		);
+		const asked = await page('/r/3', { ...fields, time: '2h 1000' });
+		expect(titleOf(asked.html)).toBe(title);
+		expect((await page(location)).html).toContain(title);
+		expect(asked.html).not.toContain('Approve it on your phone');
+	});
+
 	it('nobody is asked about another number, router or network, nor after ten minutes', async () => {
 		const phone = numberEnding(paying);
 		const numbers = [numberEnding(paying)];
@@ -180,7 +203,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await eventually('it is not open any more', async () => {
 			const asked = await page('/r/3', { ...fields, time: '2h 1000' });
 			expect(asked.status).toBe(409);
-			return titleOf(asked.html) === 'Your payment of UGX 500 is not confirmed yet.';
+			return titleOf(asked.html) === 'We are still waiting for your MTN MoMo payment.';
 		});
 		await fixture().server.advance(20 * minute);
 		await eventually('it is not asked about', async () => (await buy(phone)).status === 303);

@@ -516,14 +516,15 @@ export interface EarlierOrder {
 	own: OwnOrder | null;
 }
 
-interface OwnOrder {
+export interface OwnOrder {
 	/** Of the page that shows it. */
 	token: string;
-	/** `open`: the payer can approve it. `unknown`: the operator has not decided in time. */
-	state: 'open' | 'unknown' | 'paid';
+	state: 'unpaid' | 'paid';
 	amount: number;
 	currency: string;
-	session: Pick<SessionBody, 'duration' | 'offer'>;
+	duration: string;
+	/** null until the API has the order. */
+	part: PurchasePart | null;
 	/** Whole minutes since it was paid. */
 	minutesAgo: number;
 }
@@ -625,13 +626,11 @@ async function readEarlier(
 	});
 	if (!part?.payment) {
 		const isUnpaid = part === null ? row.session_id === null : part.session.status === 'pending_payment';
-		return isUnpaid && now - row.created_at < COMPLETE_WITHIN_MS ? { state: 'open', part, agoMs: 0 } : null;
+		return isUnpaid && now - row.created_at < COMPLETE_WITHIN_MS ? { state: 'unpaid', part, agoMs: 0 } : null;
 	}
 	const { session, payment } = part;
-	if (isUndecided(payment)) {
-		const state = payment.status === 'pending' ? 'open' : 'unknown';
-		return session.status === 'pending_payment' ? { state, part, agoMs: 0 } : null;
-	}
+	if (isUndecided(payment))
+		return session.status === 'pending_payment' ? { state: 'unpaid', part, agoMs: 0 } : null;
 	const agoMs = now - Date.parse(payment.paid_at ?? payment.updated_at);
 	const isHad = payment.status === 'success' && !OVER.includes(session.status);
 	return isHad && agoMs < JUST_PAID_MS ? { state: 'paid', part, agoMs } : null;
@@ -642,7 +641,6 @@ const OVER: readonly string[] = ['cancelled', 'ended', 'expired'];
 
 interface Read {
 	state: OwnOrder['state'];
-	/** null until the API has the order. */
 	part: PurchasePart | null;
 	agoMs: number;
 }
@@ -665,8 +663,7 @@ async function describeEarlier(
 	return {
 		mark,
 		own: {
-			...{ token, state, amount, currency: row.currency },
-			session: part?.session ?? { duration: row.duration, offer: null },
+			...{ token, state, amount, currency: row.currency, duration: row.duration, part },
 			minutesAgo: Math.max(0, Math.floor(agoMs / MINUTE_MS))
 		}
 	};

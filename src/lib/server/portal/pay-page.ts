@@ -23,6 +23,7 @@ import {
 	timeValue,
 	wantedTime
 } from '#lib/purchase/quote.ts';
+import { describeState, listWords } from '#lib/purchase/state.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
 import { FIRST_PROMPTS, networkOf } from '#lib/server/http/client-address.ts';
 import { Unavailable } from '#lib/server/platform/errors.ts';
@@ -31,6 +32,7 @@ import { apiClient } from './api-client.ts';
 import {
 	type EarlierOrder,
 	type Orderer,
+	type OwnOrder,
 	type PurchaseForm,
 	buyTime,
 	earlierOrderIn,
@@ -344,8 +346,7 @@ export function describeNotice(
 	const { fields, money, captiveSession = null } = asked;
 	const path = findEarlierPath(event, own);
 	return {
-		title: formatEarlierTitle(own),
-		texts: [m.router_earlier_not_again(), ...(own ? [] : [m.router_earlier_other_text()])],
+		...describeEarlier(own, new Date(event.locals.app.clock.now())),
 		href: path && withCaptiveSession(path, captiveSession),
 		link: own ? m.router_earlier_show() : m.splash_paid_code(),
 		button: m.router_earlier_another({ money }),
@@ -360,15 +361,28 @@ function findEarlierPath(event: RequestEvent, own: EarlierOrder['own']): string 
 	return own.token === token ? ownPath({ params: { token, device } }) : purchasePath(event, own.token);
 }
 
-function formatEarlierTitle(own: EarlierOrder['own']): string {
-	if (own === null) return m.router_earlier_other();
-	const money = formatMoney(own.amount, own.currency);
-	if (own.state === 'open') return m.router_earlier_open({ money });
-	if (own.state === 'unknown') return m.router_earlier_unknown({ money });
-	const time = formatAgreed(own.session.duration, own.session.offer);
+function describeEarlier(own: EarlierOrder['own'], now: Date): Pick<EarlierNotice, 'title' | 'texts'> {
+	const notAgain = m.router_earlier_not_again();
+	if (own === null)
+		return { title: m.router_earlier_other(), texts: [notAgain, m.router_earlier_other_text()] };
+	if (own.state === 'unpaid') return describeUnpaid(own, now);
+	const time = formatAgreed(own.duration, own.part?.session.offer ?? null);
 	const { minutesAgo: minutes } = own;
-	if (minutes === 0) return m.router_earlier_just_paid({ time });
-	return m.router_earlier_paid({ time, ago: formatDuration(`${minutes}m`) });
+	const title =
+		minutes === 0
+			? m.router_earlier_just_paid({ time })
+			: m.router_earlier_paid({ time, ago: formatDuration(`${minutes}m`) });
+	return { title, texts: [notAgain] };
+}
+
+/** Says what the page of the order says, except that a request on the phone is another one than this form's. */
+function describeUnpaid({ amount, currency, part }: OwnOrder, now: Date) {
+	if (part === null) return { title: m.purchase_not_asked_title(), texts: [m.purchase_not_asked_text()] };
+	const { kind, title, text } = describeState(part.session, part.payment, listWords(part), now);
+	const notAgain = m.router_earlier_not_again();
+	if (kind === 'waiting')
+		return { title: m.router_earlier_open({ money: formatMoney(amount, currency) }), texts: [notAgain] };
+	return { title, texts: kind === 'unsent' || kind === 'not-asked' ? [text] : [text, notAgain] };
 }
 
 /** Orders of one captive session in LONGEST_WINDOW_MS. */
