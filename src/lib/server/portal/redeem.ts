@@ -1,5 +1,4 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { VOUCHER_CODE_LENGTH, readCode } from '#lib/domain/codes.ts';
 import { toMinor } from '#lib/domain/money.ts';
 import { MINUTE_MS } from '#lib/domain/time.ts';
 import { momentText } from '#lib/format/words.ts';
@@ -31,7 +30,7 @@ import {
 	readPart,
 	updateRow
 } from './purchases.ts';
-import { type Visitor, takeTry } from './resume.ts';
+import { type Visitor, readTyped, takeTry } from './resume.ts';
 
 /**
  * Vouchers on the pages of buyers: a code redeems once, and leads the device that has redeemed it to its purchase.
@@ -110,7 +109,8 @@ function explain(event: RequestEvent, { reason, extensions }: Refused<string>): 
 	}
 }
 
-export const readVoucherCode = (typed: string): string | null => readCode(typed, VOUCHER_CODE_LENGTH);
+/** Finds the code of a voucher in a typed or pasted text, also in the address of its QR code. */
+export const readVoucherCode = (typed: string): string | null => readTyped(typed, false).voucher;
 
 interface Redeemer extends Visitor {
 	/** Of the form: it becomes the token of the purchase, so a form that is sent twice is one purchase. */

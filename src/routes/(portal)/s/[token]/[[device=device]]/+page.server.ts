@@ -67,7 +67,8 @@ import {
 	sendRetry
 } from '#lib/server/portal/purchase-page.ts';
 import { hasReceipt, listShortLines } from '#lib/server/portal/receipt.ts';
-import { readVoucherCode, redeemTyped } from '#lib/server/portal/redeem.ts';
+import { redeemTyped } from '#lib/server/portal/redeem.ts';
+import { readPageToken, readTyped } from '#lib/server/portal/resume.ts';
 import { enterAgain } from '#lib/server/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import * as m from '#lib/i18n/messages.js';
@@ -353,13 +354,15 @@ async function addTime(event: PageEvent) {
 async function addVoucher(event: PageEvent) {
 	const { router, session, part, added } = await requirePurchase(event);
 	const { code: typed, purchase } = await readTexts(event.request, ['code', 'purchase']);
-	const code = readVoucherCode(typed);
+	const { voucher: code, ...others } = readTyped(typed, false);
+	// Not a voucher, but what the one field for codes opens.
+	if (code === null && (others.code ?? others.transaction ?? readPageToken(typed)) !== null)
+		redirect(303, `${link('/resume')}?${new URLSearchParams({ code: typed }).toString()}`);
 	const { token } = event.params;
 	const sessionId = findLastActive([{ ...part, session }, ...added])?.id ?? null;
 	const at = { captiveSession: null, routerId: router.id, adds: { token, routerId: router.id, sessionId } };
 	const answer = code && (await redeemTyped(event, code, purchase, at));
-	const refused = (status: number, why: string) =>
-		fail(status, { voucher: { code: typed.slice(0, 32), why } });
+	const refused = (status: number, why: string) => fail(status, { voucher: { code: typed, why } });
 	if (!answer) return refused(404, m.redeem_unknown());
 	if ('why' in answer) return refused(answer.status, answer.why);
 	redirect(303, ownPath(event, answer.token));
