@@ -110,6 +110,25 @@ test('the operator follows another number after a refusal, unless the buyer has 
 	await expect(checked.last()).toHaveAccessibleName('MTN MoMo');
 });
 
+test.describe('without script', () => {
+	test.use({ javaScriptEnabled: false });
+
+	test('the form that pays again lights the operator of its number, and asks that of another number', async ({
+		page,
+		portal,
+		buyer
+	}) => {
+		await page.goto(`${portal.url}/r/${ROUTER}`);
+		await number(page).fill(freshNumber('002'));
+		await page.getByRole('button', { name: /^Pay/ }).click();
+		await expect(buyer.title).toContainText('Not enough money');
+		const chip = (name: string) => page.locator('.chips span', { hasText: name });
+		await expect(chip('MTN MoMo')).not.toHaveCSS('box-shadow', 'none');
+		await expect(chip('Airtel Money')).toHaveCSS('box-shadow', 'none');
+		await expect(operator(page, 'Detect from my number')).toBeChecked();
+	});
+});
+
 test('a number is grouped while it is typed, pasted and corrected, and the cursor stays', async ({
 	page,
 	portal
