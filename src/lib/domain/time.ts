@@ -85,20 +85,26 @@ export function formatDuration(text: string, locale: Locale = currentLocale()): 
 		.replace('{smaller}', formatDuration(`${rest}${unit}`, locale));
 }
 
+/** People sell a month for 30 days. */
+const NAMED_SECONDS = { ...UNIT_SECONDS, month: 30 * UNIT_SECONDS.d };
+
 /** What people write for a unit besides its words. */
-const ABBREVIATIONS: Record<string, { unit: DurationUnit; locales: readonly Locale[] }> = {
-	min: { unit: 'm', locales: ['en', 'fr', 'pt'] },
-	mins: { unit: 'm', locales: ['en'] },
-	h: { unit: 'h', locales: ['en', 'fr', 'pt'] },
-	hr: { unit: 'h', locales: ['en'] },
-	hrs: { unit: 'h', locales: ['en'] }
+const OTHER_WORDS: Record<Locale, Partial<Record<keyof typeof NAMED_SECONDS, string>>> = {
+	en: { m: 'min mins', h: 'h hr hrs hourly', d: 'daily', w: 'weekly', month: 'month monthly' },
+	fr: { m: 'min', h: 'h', d: 'journée', w: 'hebdomadaire', month: 'mois mensuel' },
+	pt: { m: 'min', h: 'h', d: 'diário', w: 'semanal', month: 'mês mensal' },
+	sw: { month: 'mwezi' },
+	lg: { month: 'omwezi' },
+	rw: { month: 'ukwezi' },
+	am: { month: 'ወር' },
+	ar: { month: 'شهر' }
 };
 
 /** One count of each plural form of the languages. */
 const PLURALS = [1, 2, 3, 11];
 
 interface NamedUnit {
-	unit: DurationUnit;
+	unit: keyof typeof NAMED_SECONDS;
 	/** Of a word without a digit, such as the Arabic dual. */
 	count: number;
 	locales: Set<Locale>;
@@ -114,9 +120,10 @@ function listNamedUnits(): Map<string, NamedUnit> {
 		for (const locale of locales) known.locales.add(locale);
 		found.set(word, known);
 	};
-	for (const [word, { unit, locales }] of Object.entries(ABBREVIATIONS))
-		add(word, { unit, count: 1, locales: new Set(locales) });
 	for (const locale of LOCALES) {
+		for (const unit of [...DURATION_UNITS, 'month'] as const)
+			for (const word of OTHER_WORDS[locale][unit]?.split(' ') ?? [])
+				add(word, { unit, count: 1, locales: new Set([locale]) });
 		for (const unit of DURATION_UNITS) {
 			for (const count of PLURALS) {
 				const text = formatUnit(count, UNIT_WORDS[unit], locale)?.toLowerCase() ?? '';
@@ -129,16 +136,22 @@ function listNamedUnits(): Map<string, NamedUnit> {
 }
 
 /**
- * Returns the languages in which a name only repeats a duration, as "1 hour", "Day" or "30 min" do; an empty set for
- * other names.
+ * Reads a name that only repeats a duration, as "1 hour", "Daily", "30-min pass" or "Month" do. Returns the languages in
+ * which it does, and whether it says how long that is; null for other names.
  */
-export function languagesOfDuration(name: string, duration: string): ReadonlySet<Locale> {
-	const [digits] = /\d+/.exec(name) ?? [];
-	const word = name.toLowerCase().replace(/\d+/, '').trim();
+export function readDurationName(
+	name: string,
+	duration: string
+): { locales: ReadonlySet<Locale>; isExact: boolean } | null {
+	const words = name.toLowerCase().replace(/-/g, ' ');
+	const [digits] = /\d+/.exec(words) ?? [];
+	const word = words.replace(/\d+|\bpasse?\b/g, '').trim();
 	namedUnits ??= listNamedUnits();
 	const named = namedUnits.get(word);
-	const seconds = named && Number(digits ?? named.count) * UNIT_SECONDS[named.unit];
-	return named && seconds === parseDuration(duration)?.seconds ? named.locales : new Set();
+	const seconds = named && Number(digits ?? named.count) * NAMED_SECONDS[named.unit];
+	return named && seconds === parseDuration(duration)?.seconds
+		? { locales: named.locales, isExact: named.unit !== 'month' }
+		: null;
 }
 
 const UNITS = 'Units: m, h, d (24 hours), w (7 days).';

@@ -404,8 +404,9 @@ type NamedTime = Pick<PricedOffer, 'name' | 'duration'> & Limits;
 
 /** Returns what an offer contains beside its name: "1 day, 3 devices, 5 Mbit/s". */
 export function formatOfferTerms({ name, duration, ...limits }: NamedTime): string {
-	const isNamed = languagesOfDuration(name, duration).size > 0;
-	return joinWords([...(isNamed ? [] : [formatDuration(duration)]), ...listLimits(limits)]);
+	const named = readDurationName(name, duration);
+	const isTold = named !== null && (named.isExact || !named.locales.has(currentLocale()));
+	return joinWords([...(isTold ? [] : [formatDuration(duration)]), ...listLimits(limits)]);
 }
 
 /** Returns the name of an offer; the duration in the reader's language if the name only repeats it in another one. */
@@ -413,8 +414,8 @@ export function nameOffer(
 	{ name, duration }: Pick<NamedTime, 'name' | 'duration'>,
 	locale: Locale = currentLocale()
 ): string {
-	const languages = languagesOfDuration(name, duration);
-	return languages.size === 0 || languages.has(locale) ? name : formatDuration(duration, locale);
+	const named = readDurationName(name, duration);
+	return named === null || named.locales.has(locale) ? name : formatDuration(duration, locale);
 }
 
 /** Names what an order bought: "Day, 3 devices", or "2 hours" without an offer. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, languagesOfDuration } from '#lib/domain/time.ts';
+import { formatDuration, readDurationName } from '#lib/domain/time.ts';
 import { LOCALES } from '#lib/i18n/locales.ts';
 
 describe('a duration', () => {
@@ -30,18 +30,27 @@ describe('a name that only repeats a duration', () => {
 		['2 jours', '2d', 'fr'],
 		['saa 1', '1h', 'sw'],
 		['ساعتان', '2h', 'ar'],
-		['olunaku 1', '1d', 'lg']
+		['olunaku 1', '1d', 'lg'],
+		['1-hour', '1h', 'en'],
+		['Daily', '24h', 'en'],
+		['Day pass', '1d', 'en'],
+		['Pass 1 jour', '1d', 'fr'],
+		['Weekly', '7d', 'en'],
+		['Mensal', '30d', 'pt'],
+		['شهر', '30d', 'ar']
 	] as const)('%s for %s is found in its language', (name, duration, locale) => {
-		expect(languagesOfDuration(name, duration).has(locale)).toBe(true);
+		expect(readDurationName(name, duration)?.locales.has(locale)).toBe(true);
 	});
 
 	it.each([
 		['2 hours', '1h'],
 		['Happy hour', '1h'],
-		['1 day pass', '1d'],
+		['Night pass', '1d'],
+		['Month', '1d'],
+		['Pass', '1d'],
 		['500', '1d'],
 		['', '1d']
 	])('%j for %s is none', (name, duration) => {
-		expect(languagesOfDuration(name, duration).size).toBe(0);
+		expect(readDurationName(name, duration)).toBeNull();
 	});
 });
