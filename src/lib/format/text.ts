@@ -1,11 +1,29 @@
-import { formatMoney } from '#lib/domain/money.ts';
+import { type AmountFault, currencyName, formatMoney, formatReadings } from '#lib/domain/money.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Period } from '#lib/domain/time.ts';
 import { apart, dateFormat } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
 
 /** Formats an amount as "UGX 4,500", negative as "−UGX 4,500". */
 export function money(major: number, currency: string): string {
 	const text = formatMoney(Math.abs(major), currency);
 	return apart(major < 0 ? `−${text}` : text);
+}
+
+/** Says why a text is no price. */
+export function amountProblem(fault: AmountFault, text: string, currency: string): string {
+	switch (fault) {
+		case 'too_fine':
+			return m.owner_price_too_fine({ currency: currencyName(currency) });
+		case 'other_currency':
+			return m.owner_price_other_currency({ currency: currencyName(currency) });
+		case 'ambiguous': {
+			const [first = '', second = ''] = formatReadings(text, currency).map(apart);
+			return m.owner_price_two_readings({ text: apart(text.trim()), first, second });
+		}
+		case 'not_a_number':
+		case 'too_large':
+			return m.owner_price_not_number();
+	}
 }
 
 /** Formats a time as "21 Nov, 16:40". */

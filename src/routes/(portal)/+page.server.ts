@@ -29,10 +29,7 @@ export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;
 	const api = apiClient(event);
 	const unreachable = m.common_list_unreachable();
-	const search = await orUnavailable(
-		findNamed(api, readSearch(event.url.searchParams, config.centre)),
-		unreachable
-	);
+	const search = await orUnavailable(findNamed(api, readSearch(event.url.searchParams, config)), unreachable);
 	const found = await orUnavailable(findNear(api, search), unreachable);
 	const opening = await readOpeningTexts(event, found.data);
 	const { position, filters, show } = search;

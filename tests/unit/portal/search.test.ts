@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { setLocaleSource } from '#lib/i18n/current.ts';
 import { readSearch } from '#lib/server/portal/search.ts';
 
 const CENTRE = { lat: 0.3476, lon: 32.5825 };
-const search = (query: string) => readSearch(new URLSearchParams(query), CENTRE);
+const search = (query: string, currency = 'KES') =>
+	readSearch(new URLSearchParams(query), { centre: CENTRE, currency });
+
+afterEach(() => setLocaleSource({ locale: () => 'en', pathname: () => '/' }));
 
 test('without a place the list is that of the centre', () => {
 	expect(search('')).toMatchObject({ position: CENTRE, given: false, problem: null, text: '', radius: null });
@@ -41,7 +45,34 @@ test.each(['show=-12', 'show=x', 'show=13', 'show=108', 'show=1e9', ''])('%s sho
 test('filters are read from the address; others are none', () => {
 	expect(search('open=1&max=500&show=24')).toMatchObject({ filters: { open: true, max: 500 }, show: 24 });
 	expect(search('max=1.5').filters.max).toBe(1.5);
-	for (const query of ['open=yes&max=-1', 'max=cheap', 'max=1e3', 'max=']) {
-		expect(search(query).filters).toEqual({ open: false, max: null });
-	}
+	expect(search('open=yes&max=').filters).toMatchObject({ open: false, max: null, maxProblem: null });
 });
+
+test.each(['1,500', '1500', 'KSh 1,500', '1500.00'])(
+	'the highest price is read as people write it: %s',
+	(max) => {
+		expect(search(new URLSearchParams({ max }).toString()).filters).toMatchObject({
+			max: 1500,
+			typedMax: max
+		});
+	}
+);
+
+test.each([
+	['en', '1,500'],
+	['fr', '1\u00a0500'],
+	['pt', '1 500']
+] as const)('the highest price is read as a page in %s shows it', (locale, max) => {
+	setLocaleSource({ locale: () => locale, pathname: () => '/' });
+	expect(search(new URLSearchParams({ max }).toString()).filters.max).toBe(1500);
+	expect(search('max=0,50').filters.max).toBe(0.5);
+});
+
+test.each(['-1', 'cheap', '1e3', 'UGX 500', '1.500'])(
+	'%s is no price: the page says why and keeps it',
+	(max) => {
+		expect(search(new URLSearchParams({ max }).toString()).filters).toMatchObject({
+			...{ max: null, typedMax: max, maxProblem: expect.stringMatching(/\w/) }
+		});
+	}
+);

@@ -1,3 +1,5 @@
+import { readAmount, toMajor } from '#lib/domain/money.ts';
+import { amountProblem } from '#lib/format/text.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Position } from '#lib/domain/geo.ts';
@@ -23,6 +25,9 @@ export interface Search {
 interface Filters {
 	open: boolean;
 	max: number | null;
+	/** `max` as typed, and why it is no price. */
+	typedMax: string;
+	maxProblem: string | null;
 }
 
 export const PAGE_SIZE = 12;
@@ -34,12 +39,14 @@ export const RADII: readonly number[] = [1_000, 5_000, 50_000];
 /** A typed position in Kampala. */
 const EXAMPLE = '0.3476, 32.5825';
 
-const PRICE = /^\d{1,9}(\.\d{1,2})?$/;
 const DECIMAL = /^[-+]?\d{1,3}(\.\d{1,20})?$/;
 
 const degrees = (text: string | null) => (DECIMAL.test(text ?? '') ? Number(text) : Number.NaN);
 
-export function readSearch(parameters: URLSearchParams, centre: Position): Search {
+export function readSearch(
+	parameters: URLSearchParams,
+	{ centre, currency }: { centre: Position; currency: string }
+): Search {
 	const query = (parameters.get('place') ?? '').trim();
 	const lat = parameters.get('lat');
 	const lon = parameters.get('lon');
@@ -66,14 +73,20 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 		problem,
 		name,
 		radius: RADII.includes(radius) ? radius : null,
-		filters: readFilters(parameters),
+		filters: readFilters(parameters, currency),
 		show: show > 0 && show <= MAX_SHOWN && show % PAGE_SIZE === 0 ? show : PAGE_SIZE
 	};
 }
 
-export function readFilters(parameters: URLSearchParams): Filters {
-	const max = parameters.get('max') ?? '';
-	return { open: parameters.get('open') === '1', max: PRICE.test(max) ? Number(max) : null };
+export function readFilters(parameters: URLSearchParams, currency: string): Filters {
+	const open = parameters.get('open') === '1';
+	const typedMax = (parameters.get('max') ?? '').trim().slice(0, MAX_QUERY_LENGTH);
+	if (typedMax === '') return { open, max: null, typedMax, maxProblem: null };
+	const amount = readAmount(typedMax, currency);
+	const minor = typeof amount === 'number' && amount < 0 ? 'not_a_number' : amount;
+	return typeof minor === 'number'
+		? { open, max: toMajor(minor, currency), typedMax, maxProblem: null }
+		: { open, max: null, typedMax, maxProblem: amountProblem(minor, typedMax, currency) };
 }
 
 /** @param price on the card of the router, in major units */

@@ -17,7 +17,7 @@ const DECIMAL = /^-?\d{1,5}(\.\d{1,5})?$/;
  * 400 for another area or an old cursor, 503 with Retry-After over the limit.
  */
 export const GET: RequestHandler = async (event) => {
-	const { mapRouters } = event.locals.app;
+	const { config, mapRouters } = event.locals.app;
 	const query = event.url.searchParams;
 	const number = (name: string) =>
 		DECIMAL.test(query.get(name) ?? '') ? Number(query.get(name)) : Number.NaN;
@@ -33,7 +33,7 @@ export const GET: RequestHandler = async (event) => {
 			cursor,
 			lowestOffer
 		);
-		const filters = readFilters(query);
+		const filters = readFilters(query, config.currency);
 		const wanted = page.routers.filter(({ status, lowest, price }) =>
 			passes(filters, { price: lowest ?? price, isOnline: status === 'online' })
 		);

@@ -17,7 +17,7 @@ import { type Fields, readFields } from '../form.ts';
 import { type OwnerVisitor, authorOf } from './owner.ts';
 import { findRouterOutages } from '#lib/server/access/outages.ts';
 import { MINUTE_MS, NEW_HOURLY_MAX, formatDuration } from '#lib/domain/time.ts';
-import { type AmountFault, currencyName, formatReadings, readAmount, toMajor } from '#lib/domain/money.ts';
+import { currencyName, readAmount, toMajor } from '#lib/domain/money.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/secrets.ts';
 import {
 	MAX_UNCONNECTED_ROUTERS,
@@ -28,7 +28,7 @@ import {
 	setGivesTimeBack
 } from '#lib/server/routers/edit-router.ts';
 import { newRouterOffers, setNewRouterOffers } from './offer-form.ts';
-import { moment, money, pastMoment } from '#lib/format/text.ts';
+import { amountProblem, moment, money, pastMoment } from '#lib/format/text.ts';
 import { type FoundEntry, accountIdOf } from '../../audit.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { hiddenCharacter, readLine } from '#lib/domain/text.ts';
@@ -363,23 +363,6 @@ export function readTypedPrice(
 
 const tooHigh = ({ currency, maxPrice }: PriceRules) =>
 	m.owner_price_too_high({ money: money(maxPrice, currency) });
-
-/** Says why a text is no price. */
-export function amountProblem(fault: AmountFault, text: string, currency: string): string {
-	switch (fault) {
-		case 'too_fine':
-			return m.owner_price_too_fine({ currency: currencyName(currency) });
-		case 'other_currency':
-			return m.owner_price_other_currency({ currency: currencyName(currency) });
-		case 'ambiguous': {
-			const [first = '', second = ''] = formatReadings(text, currency).map(apart);
-			return m.owner_price_two_readings({ text: apart(text.trim()), first, second });
-		}
-		case 'not_a_number':
-		case 'too_large':
-			return m.owner_price_not_number();
-	}
-}
 
 interface RouterState {
 	/** `notice`: a person closed it; `bad`: something is broken or missing. */

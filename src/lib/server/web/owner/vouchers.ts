@@ -2,7 +2,7 @@ import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
 import { currencyName, formatMinor, readAmount, toMajor } from '#lib/domain/money.ts';
 import { plainText, withoutHidden } from '#lib/domain/text.ts';
 import { spanOfDates } from '#lib/domain/time.ts';
-import { moment, money, periodName } from '#lib/format/text.ts';
+import { amountProblem, moment, money, periodName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -37,7 +37,6 @@ import { CSV_BATCH, csvResponse } from '../csv.ts';
 import { noteOf, readFields } from '../form.ts';
 import { idOf, pageById } from '../page-links.ts';
 import { type OwnerVisitor, ownRouterOf } from './owner.ts';
-import { amountProblem } from './router.ts';
 import { mayDo } from './roles.ts';
 
 const MAX_ROUTERS = 100;
