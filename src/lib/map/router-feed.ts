@@ -40,6 +40,7 @@ export interface MapTexts {
 	offline: string;
 	inView: string;
 	buy: string;
+	buyThere: string;
 	close: string;
 }
 

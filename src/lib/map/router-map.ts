@@ -163,6 +163,12 @@ function createCard(sheet: HTMLElement, { position, router: address, texts }: Ma
 			opener = element;
 			element.classList.add('chosen');
 			card.replaceChildren(closing, ...routers.map(describe));
+			if (routers.some(({ online }) => online)) {
+				const note = document.createElement('p');
+				note.className = 'muted small';
+				note.textContent = texts.buyThere;
+				card.append(note);
+			}
 			card.setAttribute('aria-label', routers.map(({ name }) => name).join(', '));
 			sheet.append(card);
 			(card.querySelector('a') ?? closing).focus({ preventScroll: true });
