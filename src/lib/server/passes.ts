@@ -484,7 +484,7 @@ export async function signInApiBuyer(
 	return token;
 }
 
-/** Finds the open pass of a token from `signInApiBuyer`. `untilMs` is null while it waits for a gateway. */
+/** Finds the open pass of a token from `signInApiBuyer`. `time` is null while it waits for a gateway. */
 export async function findApiBuyerPass(context: BuyerContext, token: string) {
 	const { db } = context.database;
 	const open = await findPassOfBuyer(context, sha256(token));
@@ -496,7 +496,7 @@ export async function findApiBuyerPass(context: BuyerContext, token: string) {
 		ssid: await findSsid(db, pass.router_id),
 		user: loginUser(pass.id),
 		password: openPassword(context, pass),
-		untilMs: open.kind === 'runs' ? open.untilMs : null,
+		time: open.kind === 'runs' ? { fromMs: pass.starts_at ?? pass.created_at, untilMs: open.untilMs } : null,
 		data: limitMb === null ? null : { limitMb, leftMb: dataMb(pass).leftMb }
 	};
 }

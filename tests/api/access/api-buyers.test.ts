@@ -65,6 +65,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const page = await person.post(signIn, typed);
 		expect(page.path).toMatch(PASS);
 		expect(page.text).toContain('Your Wi‑Fi is paid until');
+		expect(page.text).toMatch(/1 hour left at \d\d:\d\d/);
 		await says(person, page.path, 'You are online.');
 		expect(unifi.isIn(mac)).toBe(true);
 		expect([60, 61]).toContain(unifi.minutesOf(mac));

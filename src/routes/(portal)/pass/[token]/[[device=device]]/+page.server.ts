@@ -2,7 +2,8 @@ import { findApiBuyerPass } from '#lib/server/passes.ts';
 import { error } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { momentText } from '#lib/format/words.ts';
+import { clockText, momentText } from '#lib/format/words.ts';
+import { computeWarnSeconds } from '#lib/purchase/state.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { showBrand } from '#lib/server/portal/brand.ts';
 import { ifAvailable, orNull, passPath } from '#lib/server/portal/pages.ts';
@@ -22,25 +23,36 @@ export const load: PageServerLoad = async (event) => {
 	const { token } = event.params;
 	const pass = await findApiBuyerPass(app, token);
 	if (!pass) error(404, m.splash_pass_over());
-	const { routerId, user, untilMs } = pass;
+	const { routerId, user, time } = pass;
 	const ssid = apart(pass.ssid);
 	const page = passPath(event);
 	const router = await ifAvailable(orNull(apiClient(event).getRouter(routerId)), null);
 	const device = await findReadingDevice(event, routerId);
 	const now = new Date(clock.now());
-	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);
+	const until = time && momentText(new Date(time.untilMs), now, config.reportTimezone);
 	const title = until === null ? m.purchase_ready_title() : m.purchase_active_title({ until });
 	return {
 		brand: showBrand(event, router),
 		ssid,
 		user,
 		data: pass.data,
+		left: time && computeLeft(time, now),
+		asOf: clockText(now, config.reportTimezone),
 		status: isOnline(event, device)
 			? formatOnlineHeading({ title })
 			: { tone: 'good' as const, title, text: '' },
 		online: describeGoOnline(event, device, { page, ssid, signIn: 'device', isApiBuyer: true })
 	};
 };
+
+function computeLeft({ fromMs, untilMs }: { fromMs: number; untilMs: number }, now: Date) {
+	const totalSeconds = (untilMs - fromMs) / 1000;
+	return {
+		remainingSeconds: Math.max(0, Math.ceil((untilMs - now.getTime()) / 1000)),
+		totalSeconds,
+		warnSeconds: computeWarnSeconds(totalSeconds)
+	};
+}
 
 export const actions: Actions = {
 	move: async (event) => {
