@@ -80,6 +80,18 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await person.post(signIn, login)).status).toBe(404);
 	});
 
+	it('asks the buyer to join while the device is not on the Wi-Fi, and lets it in then', async () => {
+		const { login } = await bought();
+		const mac = newMac();
+		const { person, signIn } = await arrive(unifiEntry(mac));
+		const { path } = await person.post(signIn, login);
+		const page = await says(person, path, 'One step is missing.');
+		expect(page.text).not.toContain('The Wi‑Fi is not responding.');
+		unifi.join(mac);
+		await fixture().server.advance(61_000);
+		await says(person, path, 'You are online.');
+	});
+
 	it('lets a device in during added time; the pass has no purchase page', async () => {
 		const { session, login } = await bought();
 		await bought(UNIFI_ROUTER, { extends_session_id: session.id });

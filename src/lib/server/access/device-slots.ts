@@ -14,6 +14,7 @@ import type { Queries, Reads, Tx } from '#lib/server/db/database.ts';
 import { lockSession } from '../billing/sessions.ts';
 import type { Jobs } from '../jobs.ts';
 import type { DeviceState } from '#lib/server/gateways/captive-sessions.ts';
+import { DEVICE_ABSENT } from '#lib/server/gateways/gateway.ts';
 import { type Insertable, type Selectable, type Updateable, sql } from 'kysely';
 import { exists, first, isChanged } from '#lib/server/db/queries.ts';
 import type { ConnectionsTable, DeviceSlotsTable } from '#lib/server/db/schema.ts';
@@ -184,6 +185,7 @@ export async function findDeviceState(
 		const isBack = returnedAt !== null && returnedAt - (own.allowed_at ?? 0) > LATE_REDIRECT_MS;
 		return isBack ? 'connecting' : 'online';
 	}
+	if (own.problem === DEVICE_ABSENT) return 'absent';
 	return own.problem === null ? 'connecting' : 'delayed';
 }
 

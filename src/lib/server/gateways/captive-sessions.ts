@@ -52,10 +52,10 @@ interface CaptiveSessionAccess {
 
 /**
  * The state of a device at its gateway. `connecting`: the gateway is being called, or has sent the device to the portal
- * since it let it in. `delayed`: a call failed. `online`: the gateway confirmed it. `no-free-slot`: other devices hold
- * all slots of the pass.
+ * since it let it in. `absent`: the gateway lets it in once it is on the Wi-Fi. `delayed`: a call failed. `online`: the
+ * gateway confirmed it. `no-free-slot`: other devices hold all slots of the pass.
  */
-export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
+export type DeviceState = 'connecting' | 'absent' | 'delayed' | 'online' | 'no-free-slot';
 
 /** `unchanged`: the newest device of a pass has it already, after another one. `no_device`: no other device came. */
 export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';

@@ -140,6 +140,9 @@ export interface DeviceLogin {
 	dataLeft: number | null;
 }
 
+/** Why a gateway that lets in only devices on its Wi-Fi has not let one in. Buyers are told to join. */
+export const DEVICE_ABSENT = 'The device is not on the Wi-Fi now.';
+
 /** `impossible`: the device has left, so the gateway cannot disconnect it. Its access expires there. */
 export type CommandResult = 'done' | 'impossible';
 

@@ -7,6 +7,7 @@ import {
 	type GatewayAdapter,
 	type GatewayFacts,
 	type GatewayTransport,
+	DEVICE_ABSENT,
 	UNSEEN_BYTES,
 	checkSize,
 	parseClientMac,
@@ -105,7 +106,7 @@ const connect: DeviceController['connect'] = async ({ mac, speed, dataLeft }, un
 	if (mac === null) throw new Unavailable('The MAC address of the device is unknown.');
 	const unifi = createConsole(facts, transport);
 	const client = await unifi.client(mac);
-	if (!client) throw new Unavailable('The device is not on the Wi-Fi now.');
+	if (!client) throw new Unavailable(DEVICE_ABSENT);
 	const answer = await unifi.call('POST', `${client.path}/actions`, {
 		action: 'AUTHORIZE_GUEST_ACCESS',
 		timeLimitMinutes: Math.max(1, Math.ceil((untilMs - transport.now()) / MINUTE_MS)),

@@ -142,7 +142,7 @@ export function describeGoOnline(
 		if (asked.has('later')) return { ...elsewhere, texts: [m.splash_elsewhere_later()] };
 		return { ...elsewhere, texts: isReader ? [m.splash_elsewhere_text()] : [], moves: isReader };
 	}
-	if (how === 'waits') return { address: page, ...describeWaiting(deviceState, signIn) };
+	if (how === 'waits') return { address: page, ...describeWaiting(deviceState, { ssid, signIn }) };
 	if (asked.has('moved')) return { address, ...offerSignIn(AUTOMATIC_SECONDS) };
 	if (entry.problem !== null && tried !== 'here') {
 		const next = signIn === 'typed' ? m.splash_go_refused() : m.splash_go_refused_code();
@@ -164,13 +164,17 @@ export function describeGoOnline(
 
 function describeWaiting(
 	deviceState: PurchaseDevice['deviceState'],
-	signIn: SignIn
+	{ ssid, signIn }: Pick<GoOnlinePage, 'ssid' | 'signIn'>
 ): Omit<GoOnline, 'address'> {
 	if (deviceState === 'connecting') {
 		const texts = [m.splash_letting_text()];
 		return { title: m.splash_letting_title(), texts, refreshSeconds: SOON_SECONDS };
 	}
 	const link = { text: m.splash_waits_again(), quiet: true };
+	if (deviceState === 'absent') {
+		const texts = [m.splash_begin_text({ ssid })];
+		return { title: m.splash_begin_title(), texts, link, refreshSeconds: SLOW_SECONDS };
+	}
 	if (deviceState === 'delayed') {
 		const texts = [m.splash_unanswered_text()];
 		return { title: m.splash_unanswered_title(), texts, link, refreshSeconds: SLOW_SECONDS };
