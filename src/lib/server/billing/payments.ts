@@ -265,7 +265,7 @@ function describeRequest({
 	return state === 'created' && submitted_at === null ? 'unsent' : 'unanswered';
 }
 
-function describePayment(row: PaymentRow): PaymentBody {
+export function describePayment(row: PaymentRow): PaymentBody {
 	return {
 		id: row.id,
 		session_id: row.session_id,
