@@ -434,7 +434,7 @@ async function allow(
 	await database.transact(async (trx) => {
 		const to = {
 			...{ allowed_until: endMs, check_at: computeNextRead(context, gateway, pass) },
-			unanswered_at: keepLate(row, call) && call
+			unanswered_at: keepLate(row, call)
 		};
 		if (!(await confirmAdmission(context, trx, row, to, call))) return;
 		// The limits of the device's newest pass count, so they are sent last.
@@ -496,12 +496,14 @@ export async function disallow(
 	const isSent = row.sent_until !== null;
 	const mayBeIn = controller !== null && (isSent || row.unanswered_at !== null);
 	const releasedAt = row.released_at ?? clock.now();
+	// Wanted again if the removal is refused, although the gateway may have forgotten it, or forget it late.
+	const isKept = isLeaving && row.released_at === null;
 	const isBegun = await database.transact(async (trx) => {
 		await lockPass(trx, row.pass_id);
 		// Time given since the comparison was read keeps it in.
 		const isWanted = row.released_at === null && !isLeaving;
 		if (isWanted && (await findOpenPass(trx, row.pass_id, clock.now()))) return false;
-		const to = { ...(!isLeaving && { released_at: releasedAt }), unanswered_at: call };
+		const to = { ...(isKept ? { allowed_at: null } : { released_at: releasedAt }), unanswered_at: call };
 		return changeAdmission(trx, row.id, to, row.unanswered_at);
 	});
 	if (!isBegun) return;
@@ -511,7 +513,7 @@ export async function disallow(
 	const stays = !mayBeIn || (await hasOpenPass(context, others));
 	const result = stays ? 'done' : await callDisconnect(context, comparison, row, controller);
 	const now = clock.now();
-	// A disconnect that is carried out late harms nobody, but an earlier call may let the device in late.
+	// A disconnect that is carried out late harms nobody else, but an earlier call may let the device in late.
 	const unanswered_at = keepLate(row, call);
 	const change = (to: Parameters<typeof changeAdmission>[2]) =>
 		database.transact((trx) => changeAdmission(trx, row.id, { unanswered_at, ...to }, call));
@@ -520,7 +522,8 @@ export async function disallow(
 		const overMs = now - endsItselfAt;
 		if (overMs < (row.mac === null ? DISCONNECT_USER_MS : DISCONNECT_MS)) {
 			const pauseMs = overMs < DISCONNECT_MS ? computePause(gateway, false, now - releasedAt) : SELDOM_MS;
-			await change({ problem: describeProblem(result), check_at: now + pauseMs });
+			const failed = { problem: describeProblem(result), check_at: now + pauseMs };
+			await change({ ...failed, ...(isKept && { unanswered_at: call }) });
 			return;
 		}
 		context.log.error({ gateway: gateway.name, row: row.id }, 'could not disconnect a device');
@@ -569,9 +572,9 @@ async function callDisconnect(
 export const nameCall = ({ clock }: AccessServices, { unanswered_at: before }: AdmissionRow): number =>
 	Math.max(clock.now(), (before ?? 0) + 1);
 
-/** An earlier call without an answer may be carried out after this one. */
+/** An earlier call without an answer may be carried out after this one. Its own name would let its answer count. */
 const keepLate = ({ unanswered_at: at }: AdmissionRow, call: number): number | null =>
-	at !== null && at + LATE_MS > call ? at : null;
+	at !== null && at + LATE_MS > call ? call : null;
 
 const describeProblem = ({ message }: Unavailable) => message.slice(0, 500);
 
