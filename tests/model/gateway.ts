@@ -8,10 +8,11 @@ import { type App, createApp } from '#lib/server/app.ts';
 import { activateSession, endOrCancelSession, lockSession } from '#lib/server/billing/sessions.ts';
 import { loadConfig } from '#lib/server/config/config.ts';
 import { bindPurchase, enterPortal } from '#lib/server/gateways/captive-sessions.ts';
-import type { GatewayTransport } from '#lib/server/gateways/gateway.ts';
+import { type GatewayTransport, formatRouterOsRate, isUnlimited } from '#lib/server/gateways/gateway.ts';
 import { findAdapter, findGatewayById, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { NO_SETTINGS, createGateway } from '#lib/server/gateways/settings.ts';
-import { isPassOpen } from '#lib/server/passes.ts';
+import { type PassRow, isPassOpen, openPassword, readSpeed } from '#lib/server/passes.ts';
+import { loginUser } from '#lib/domain/wifi.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
 import { startRouterOs } from '../simulators/gateway/routeros.ts';
@@ -21,19 +22,43 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 /** A gateway carries out a request at the latest this long after it was sent. */
 const LATE_MS = 45 * SECOND;
+/** A call without an answer for this long has failed. */
+const TIMEOUT_MS = 10 * SECOND;
+/** The end that a gateway knows may be this much later than the paid one, and is in whole seconds. */
+const SLACK_MS = 31 * SECOND;
 
+const LOSSES = ['lost answer', 'late request'] as const;
+/** What happens to the next request that changes the gateway. */
+const FAULTS = [...LOSSES, 'doubled request', 'crash'] as const;
+type Fault = (typeof FAULTS)[number];
 const EVENTS = [
-	...(['payment', 'end', 'extend', 'move', 'redirect', 'restart', 'removed gateway'] as const),
-	...(['lost answer', 'late answer', 'doubled answer', 'crash', 'clock step'] as const)
+	...(['payment', 'end', 'extend', 'move', 'redirect', 'restart', 'removed gateway', 'clock step'] as const),
+	...FAULTS
 ];
 type Event = (typeof EVENTS)[number];
-type Fault = 'lost answer' | 'late answer' | 'doubled answer' | 'crash';
 
-/** A random order of the 12 events. */
+/** A run of a gateway's job, in one process. */
+interface Run {
+	isDead: boolean;
+	done: Promise<void>;
+	/** Resolves when an answer to it is on its way. */
+	waits: PromiseWithResolvers<void>;
+}
+
+/** A call whose answer is on its way. */
+interface Held {
+	run: Run;
+	sentAt: number;
+	answer(): void;
+	giveUp(): void;
+}
+
+/** A random order of 4 to 12 events: later ones may mend what earlier ones broke. */
 export function orderOf(seed: number): Event[] {
 	const below = random(seed);
 	const left = [...EVENTS];
-	return EVENTS.map(() => left.splice(below(left.length), 1)[0] ?? 'payment');
+	const order = EVENTS.map(() => left.splice(below(left.length), 1)[0] ?? 'payment');
+	return order.slice(0, 4 + below(9));
 }
 
 export type Model = Awaited<ReturnType<typeof openModel>>;
@@ -74,8 +99,15 @@ export async function openModel(databaseUrl: string, folder: string) {
 	/** Faults that the next requests meet. */
 	let faults: Fault[] = [];
 	let late: { at: number; act(): void }[] = [];
-	/** Of the process that runs now. */
-	let isDead = false;
+	let held: Held[] = [];
+	/** The events have stopped, and answers come at once. */
+	let isCalm = false;
+	/** By gateway: the queue starts no second run beside one. */
+	const runs = new Map<number, Run>();
+	/** When each user's end was sent: `limit-uptime` counts from then, as nobody uses it up. */
+	const toldAt = new Map<string, number>();
+	/** Without a reading of the whole gateway only the comparison itself mends what was lost. */
+	let isRead = true;
 	let below = random(0);
 	let gateway = await addGateway();
 
@@ -87,67 +119,120 @@ export async function openModel(databaseUrl: string, folder: string) {
 		return createGateway(app.gateways, input, (trx, added) => scheduleComparison(app, trx, added.id));
 	}
 
-	const transport: GatewayTransport = {
+	/**
+	 * Half of the answers take a while, and events happen meanwhile.
+	 * @param run of the job that calls; null for a removal, which waits for its answers: half of them are lost
+	 */
+	const createTransport = (run: Run | null): GatewayTransport => ({
 		now: () => at,
 		async send({ method, url, headers, body }) {
 			const { pathname, searchParams: query } = new URL(url);
-			const act = () =>
-				box.answer({
-					...{ method, path: decodeURIComponent(pathname), query, headers },
-					body: body === undefined ? {} : (JSON.parse(body) as Record<string, unknown>)
-				});
-			const fault = method === 'GET' ? undefined : faults.shift();
-			if (fault === 'crash') isDead = true;
-			if (fault === 'late answer' || (fault === 'crash' && below(2) === 0)) late.push({ at, act });
-			else {
-				const { status, body: said } = act();
-				if (fault === 'doubled answer') late.push({ at, act });
-				if (fault === undefined || fault === 'doubled answer') {
-					return { kind: 'response', status, headers: {}, text: JSON.stringify(said ?? null) };
+			const values = body === undefined ? {} : (JSON.parse(body) as Record<string, unknown>);
+			const sentAt = at;
+			const failure = { kind: 'failure', cause: 'timeout', sent: true } as const;
+			const act = () => {
+				const path = decodeURIComponent(pathname);
+				const { status, body: said } = box.answer({ method, path, query, headers, body: values });
+				const { name } = (said ?? {}) as { name?: string };
+				if (name !== undefined && 'limit-uptime' in values) toldAt.set(name, sentAt);
+				return { kind: 'response', status, headers: {}, text: JSON.stringify(said ?? null) } as const;
+			};
+			const actLate = () => void late.push({ at: sentAt, act });
+			if (method === 'GET') return act();
+			const isUnlucky = run === null && below(2) === 0;
+			switch (faults.shift() ?? (isUnlucky ? LOSSES[below(2)] : undefined)) {
+				case 'lost answer':
+					act();
+					return failure;
+				case 'late request':
+					actLate();
+					return failure;
+				case 'doubled request':
+					act();
+					return act();
+				case 'crash':
+					for (const one of runs.values()) one.isDead = true;
+					for (const { giveUp } of held.splice(0)) giveUp();
+					if (below(2) === 0) actLate();
+					else act();
+					return failure;
+				case undefined: {
+					if (isCalm || run === null || below(2) === 0) return act();
+					const answer = below(2) === 0 ? act() : null;
+					return new Promise((resolve) => {
+						held.push({
+							...{ run, sentAt },
+							answer: () => resolve(answer ?? act()),
+							giveUp() {
+								if (answer === null) actLate();
+								resolve(failure);
+							}
+						});
+						run.waits.resolve();
+					});
 				}
 			}
-			return { kind: 'failure', cause: 'timeout', sent: true };
 		}
-	};
-	const access = { ...app.access, transport };
+	});
+	const access = { ...app.access, transport: createTransport(null) };
 
-	/** Runs the job of a gateway, as the queue does; a process that died stores nothing. */
+	/** Runs the jobs of gateways, as the queue does, until they end or wait for an answer. @returns whether any was due */
 	async function work(): Promise<boolean> {
 		const due = await db
 			.deleteFrom('jobs')
 			.where('kind', '=', GATEWAY_JOB)
 			.where('run_at', '<=', at)
+			.where('subject_id', 'not in', [0, ...runs.keys()])
 			.returning('subject_id')
 			.execute();
 		for (const { subject_id: id } of due) {
-			isDead = false;
-			const alive = <Args extends unknown[], T>(run: (...args: Args) => Promise<T>) => {
-				return async (...args: Args) => {
-					if (isDead) throw new Error('The process is dead');
-					return run(...args);
-				};
-			};
-			const database = {
-				db,
-				transact: alive(app.database.transact.bind(app.database)) as App['database']['transact'],
-				unfenced: app.database
-			};
-			const next = await compareGateway({ ...access, database }, id, new AbortController().signal).catch(
-				(error: unknown) => {
-					if (!isDead) throw error;
-					return at;
-				}
-			);
-			const again = isDead ? at : next;
-			if (again === null) continue;
-			const waits = db
-				.selectFrom('jobs')
-				.select('id')
-				.where('kind', '=', GATEWAY_JOB)
-				.where('subject_id', '=', id);
-			if (!(await waits.executeTakeFirst())) await app.jobs.schedule(db, GATEWAY_JOB, id, again);
+			const run: Run = { isDead: false, done: Promise.resolve(), waits: Promise.withResolvers() };
+			runs.set(id, run);
+			run.done = compare(id, run).finally(() => runs.delete(id));
 		}
+		await settle();
 		return due.length > 0;
+	}
+
+	/** A process that died stores nothing. */
+	async function compare(id: number, run: Run): Promise<void> {
+		const alive = <Args extends unknown[], T>(change: (...args: Args) => Promise<T>) => {
+			return async (...args: Args) => {
+				if (run.isDead) throw new Error('The process is dead');
+				return change(...args);
+			};
+		};
+		const database = {
+			db,
+			transact: alive(app.database.transact.bind(app.database)) as App['database']['transact'],
+			unfenced: app.database
+		};
+		const context = { ...access, transport: createTransport(run), database };
+		const next = await compareGateway(context, id, new AbortController().signal).catch((error: unknown) => {
+			if (!run.isDead) throw error;
+			return at;
+		});
+		const again = run.isDead ? at : next;
+		if (again === null) return;
+		const waits = db
+			.selectFrom('jobs')
+			.select('id')
+			.where('kind', '=', GATEWAY_JOB)
+			.where('subject_id', '=', id);
+		if (!(await waits.executeTakeFirst())) await app.jobs.schedule(db, GATEWAY_JOB, id, again);
+	}
+
+	const settle = () =>
+		Promise.all([...runs.values()].map((run) => Promise.race([run.done, run.waits.promise])));
+
+	/** The answers on their way come, or those that time out never do. */
+	async function endCalls(how: 'answer' | 'giveUp', calls: readonly Held[] = held): Promise<void> {
+		const ended = new Set(calls);
+		held = held.filter((one) => !ended.has(one));
+		for (const run of runs.values())
+			if (!held.some((one) => one.run === run)) run.waits = Promise.withResolvers();
+		for (const call of ended) call[how]();
+		await settle();
 	}
 
 	function carryOut(until: number): void {
@@ -156,13 +241,18 @@ export async function openModel(databaseUrl: string, folder: string) {
 		for (const { act } of now) act();
 	}
 
-	function step(ms: number): void {
+	async function step(ms: number): Promise<void> {
+		await endCalls(
+			'giveUp',
+			held.filter(({ sentAt }) => at + ms - sentAt >= TIMEOUT_MS)
+		);
 		carryOut(at + ms - LATE_MS);
 		at += ms;
 	}
 
 	/** A buyer with a purchase of an hour, and what is paid later. */
 	async function newBuyer() {
+		const isFast = below(2) === 0;
 		const token = purchaseToken();
 		let passId: number | null = null;
 		let last: number | null = null;
@@ -183,6 +273,7 @@ export async function openModel(databaseUrl: string, folder: string) {
 						payment_due_at: at + MINUTE,
 						access_kind: 'portal_login'
 					},
+					...(isFast && { speed_down_kbps: 5_000, speed_up_kbps: 1_000 }),
 					...(extended && { pass_id: extended.id, extends_session_id: last })
 				} as never)
 				.returning('id')
@@ -260,9 +351,10 @@ export async function openModel(databaseUrl: string, folder: string) {
 			case 'redirect':
 				return buyer.redirect();
 			case 'restart':
-				return box.reset();
+				if (isRead) box.reset();
+				return;
 			case 'removed gateway':
-				if (below(3) === 0) {
+				if (!isRead || below(3) === 0) {
 					const refuse = () => Promise.reject(new Error('Refused'));
 					await removeGateway(access, gateway, { isForced: true, apply: refuse }).catch(() => {});
 					return;
@@ -280,12 +372,46 @@ export async function openModel(databaseUrl: string, folder: string) {
 	/** The events have stopped: what is late is carried out, and a minute passes. */
 	async function round(): Promise<void> {
 		faults = [];
+		isCalm = true;
+		while (runs.size > 0) await endCalls('answer');
 		carryOut(Infinity);
-		step(MINUTE + SECOND);
+		await step(MINUTE + SECOND);
 		const read = await findGatewayById(app.gateways, gateway.id);
-		const status = read && (await findAdapter(read.kind).controller?.status(read, transport));
-		if (read && status?.reading) await compareReading(access, read, status.reading, at);
+		if (read && isRead) {
+			const status = await findAdapter(read.kind).controller?.status(read, access.transport);
+			if (status?.reading) await compareReading(access, read, status.reading, at);
+		}
 		for (let turns = 0; turns < 20 && (await work()); turns += 1);
+	}
+
+	/** The users in the gateway's own books. */
+	function listUsers(): string[] {
+		const path = '/rest/ip/hotspot/user';
+		const authorization = `Basic ${Buffer.from('airtill:fake').toString('base64')}`;
+		const query = new URLSearchParams();
+		const listed = box.answer({ method: 'GET', path, query, headers: { authorization }, body: {} });
+		return (listed.body as { name: string }[]).map(({ name }) => name);
+	}
+
+	/** Compares the gateway's own books with what was paid. */
+	async function findWrong(pass: PassRow | null): Promise<string[]> {
+		const [name = 'nobody', ...others] = listUsers();
+		const wanted = pass ? loginUser(pass.id) : 'nobody';
+		if (name !== wanted || others.length > 0)
+			return [`it lets in ${[name, ...others].join()}, not ${wanted}`];
+		if (!pass) return [];
+		const wrong: string[] = [];
+		if (pass.activating_until !== null) wrong.push('the time does not run');
+		const [, seconds] = /^(\d+)s$/.exec(box.user(name)?.['limit-uptime'] ?? '') ?? [];
+		const until = (toldAt.get(name) ?? 0) + Number(seconds) * SECOND;
+		const endsAt = pass.ends_at ?? 0;
+		if (!(until >= endsAt && until <= endsAt + SLACK_MS)) wrong.push(`its end is ${until}, not ${endsAt}`);
+		const speed = readSpeed(pass);
+		const rate = isUnlimited(speed) ? null : formatRouterOsRate(speed);
+		if (box.rateOf(name) !== rate) wrong.push(`its speed is ${box.rateOf(name)}, not ${rate}`);
+		const said = box.signIn(name, openPassword(app.access, pass), '02:00:00:00:00:01');
+		if (said !== 'online') wrong.push(said);
+		return wrong;
 	}
 
 	return {
@@ -293,41 +419,23 @@ export async function openModel(databaseUrl: string, folder: string) {
 		/** Plays the events, and returns what is wrong two rounds later. */
 		async play(events: readonly Event[], seed: number): Promise<string[]> {
 			below = random(seed);
+			isRead = below(2) === 0;
+			isCalm = false;
 			const buyer = await newBuyer();
 			for (const event of events) {
 				await happen(event, buyer);
 				if (below(3) > 0) await work();
-				if (below(3) === 0) step(below(20) * SECOND);
+				if (below(3) === 0) await endCalls('answer');
+				if (below(3) === 0) await step(below(20) * SECOND);
 			}
 			await round();
 			await round();
-			const pass = await buyer.findOpenPass();
-			const path = '/rest/ip/hotspot/user';
-			const authorization = `Basic ${Buffer.from('airtill:fake').toString('base64')}`;
-			const query = new URLSearchParams();
-			const listed = box.answer({ method: 'GET', path, query, headers: { authorization }, body: {} });
-			const users = (listed.body as { name: string }[]).map(({ name }) => name);
-			const wrong: string[] = [];
-			const wanted = pass ? [`s${pass.id}`] : [];
-			if (users.join() !== wanted.join())
-				wrong.push(`it lets in ${users.join() || 'nobody'}, not ${wanted.join() || 'nobody'}`);
-			if (pass?.activating_until != null) wrong.push('the time does not run');
-			if (pass) {
-				const row = await db
-					.selectFrom('admissions')
-					.selectAll()
-					.where('pass_id', '=', pass.id)
-					.orderBy('id', 'desc')
-					.executeTakeFirst();
-				const until = row?.allowed_until ?? 0;
-				const endsAt = pass.ends_at ?? 0;
-				if (until < endsAt || until > endsAt + 30 * SECOND) wrong.push(`it knows ${until}, not ${endsAt}`);
-			}
+			const wrong = await findWrong(await buyer.findOpenPass());
 			// The next buyer finds an empty gateway.
-			step(3 * 60 * MINUTE);
+			await step(3 * 60 * MINUTE);
 			await round();
 			await round();
-			return wrong;
+			return wrong.length > 0 ? wrong : findWrong(null);
 		},
 		async stop() {
 			await box.stop();

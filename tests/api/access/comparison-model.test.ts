@@ -1,4 +1,4 @@
-/** Random orders of 12 events against a gateway with its own books: two rounds later it lets in exactly what was paid. */
+/** Random orders of up to 12 events against a gateway with its own books: two rounds later it lets in exactly what was paid. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
