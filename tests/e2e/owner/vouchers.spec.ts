@@ -69,7 +69,7 @@ const countCutOff = (page: Page) =>
 				const frame = card.getBoundingClientRect();
 				return [...card.querySelectorAll('.code, .qr, .how, .what')].filter((part) => {
 					const box = part.getBoundingClientRect();
-					const isOver = part.scrollWidth > part.clientWidth + 1;
+					const isOver = part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1;
 					return isOver || box.right > frame.right + 1 || box.bottom > frame.bottom + 1;
 				});
 			}).length
@@ -90,7 +90,7 @@ test.describe('vouchers on paper', () => {
 				...{ loginHost: gateway.host, router: ROUTER }
 			});
 			gateway.connect({ portal: address, secret, ssid: 'Venue', passwordOf: async () => null });
-			await ownerSets(portal, ROUTER, [{ name: 'Market day', duration: '1d', price: 1000 }]);
+			await ownerSets(portal, ROUTER, [{ name: 'Market day', duration: '1d', price: 1000, max_devices: 10 }]);
 			await signIn(page, portal);
 			await print(page, portal, '40', 'a4-40', /Market day/);
 			await page.emulateMedia({ media: 'print' });
@@ -141,7 +141,9 @@ test.describe('vouchers on paper', () => {
 		['r80', [80, 95], 2]
 	] as const) {
 		test(`${paper}: nothing is cut off, and a camera reads each code`, async ({ page, portal }) => {
-			await ownerSets(portal, ROUTER, [{ name: 'Day for the whole office', duration: '1d', price: 1000 }]);
+			await ownerSets(portal, ROUTER, [
+				{ name: 'Day for the whole office', duration: '1d', price: 1000, max_devices: 10 }
+			]);
 			await signIn(page, portal);
 			await print(page, portal, String(count), paper);
 			await page.emulateMedia({ media: 'print' });

@@ -667,6 +667,7 @@ export const listVouchers = (
 			'batch.duration',
 			'batch.amount_minor',
 			'batch.currency',
+			'batch.max_devices',
 			'batch.seller',
 			'batch.commission_basis_points',
 			'routers.name as router_name',

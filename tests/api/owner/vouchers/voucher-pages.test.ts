@@ -6,7 +6,7 @@ import { redeem } from '../../../support/pages/vouchers.ts';
 import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
 
 const OFFERS = JSON.stringify([
-	{ id: 1, name: 'Day', duration: '1d', price_minor: 1000, active: true },
+	{ id: 1, name: 'Day', duration: '1d', price_minor: 1000, active: true, max_devices: 3 },
 	{ id: 2, name: 'Hour', duration: '1h', price_minor: 500, active: true }
 ]);
 const CODE = /[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}/g;
@@ -64,6 +64,15 @@ describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
 		});
 		expect((await redeem(fixture().api, codesOf(again)[0] ?? '')).status).toBe(201);
 		expect((await owner.get(batch.path)).text).toContain('Unsold: 1 · Sold: 0 · Used: 2 · Void: 2');
+	});
+
+	it('names the devices that a buyer gets, if there are several: in the list, on the paper and at the sale', async () => {
+		const seller = await newStaff(fixture(), owner, 'cashier');
+		const batch = await make({ size: '1' });
+		const sold = await sell(seller);
+		for (const { text } of [batch, await print(batch.path), sold, await page(), await page(seller)])
+			expect(text).toMatch(/Day\W{1,2} 3 devices/);
+		expect((await post(seller, 'sell', { offer: `${router}:2` })).text).not.toContain('1 device');
 	});
 
 	it('of two prints at once the codes of one are valid', async () => {

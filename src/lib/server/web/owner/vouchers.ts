@@ -107,26 +107,23 @@ const DONE: Readonly<Record<string, () => string>> = {
 async function listOffers({ locals: { app } }: RequestEvent, accountId: number): Promise<[string, string][]> {
 	const { data } = await listOwnedRouters(app.routers, accountId, { afterId: 0, limit: MAX_ROUTERS });
 	const selling = data.filter(({ offers }) => offers.length > 0);
-	return selling.flatMap(({ id, name, offers, currency }) =>
-		offers.map((offer): [string, string] => {
+	return selling.flatMap(({ id, name, offers, currency, max_devices: usual }) =>
+		offers.map(({ id: offer, name: offer_name, duration, price, max_devices }): [string, string] => {
 			const place = selling.length > 1 ? [apart(name)] : [];
-			return [
-				`${id}:${offer.id}`,
-				[formatAgreed(offer.duration, { name: offer.name }), money(offer.price, currency), ...place].join(
-					' · '
-				)
-			];
+			const time = describeTime({ offer_name, duration, max_devices: max_devices ?? usual });
+			return [`${id}:${offer}`, [time, money(price, currency), ...place].join(' · ')];
 		})
 	);
 }
 
-type Sold = Pick<VoucherBatchRow, 'offer_name' | 'duration' | 'amount_minor' | 'currency'>;
+type Terms = Pick<VoucherBatchRow, 'offer_name' | 'duration' | 'max_devices'>;
+type Sold = Terms & Pick<VoucherBatchRow, 'amount_minor' | 'currency'>;
 
 const describeSale = (one: Sold): string =>
 	`${describeTime(one)} · ${formatMinor(one.amount_minor, one.currency)}`;
 
-const describeTime = ({ offer_name: name, duration }: Pick<Sold, 'offer_name' | 'duration'>): string =>
-	formatAgreed(duration, { name });
+const describeTime = ({ offer_name: name, duration, max_devices }: Terms): string =>
+	formatAgreed(duration, { name, ...(max_devices > 1 && { max_devices }) });
 
 function describeClosing(closing: {
 	counted_minor: number;
