@@ -152,6 +152,7 @@ describe('a voucher on the pages of buyers', () => {
 		expect(start.html).toContain(`href="/kiosk/${ROUTER}/redeem"`);
 		const page = await type(person(), code, `/kiosk/${ROUTER}/redeem`);
 		expect(page.path).toMatch(/^\/s\/[\w-]{24}\/kiosk$/);
+		expect(page.text).toContain('3 devices');
 		expect((await type(person(), code, `/kiosk/${ROUTER}/redeem`)).status).toBe(409);
 		const wrong = await type(person(), 'K7MQ', `/kiosk/${ROUTER}/redeem`);
 		expect([wrong.status, wrong.text.includes('We can’t find this voucher')]).toEqual([404, true]);

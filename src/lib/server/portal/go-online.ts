@@ -250,12 +250,16 @@ export function writeInstructions(
 const isForOne = ({ access: { kind, max_devices } }: SessionBody): boolean =>
 	kind !== 'shared_password' && max_devices === 1;
 
+/** Returns the number of devices if it is a limit and more than one; else "". */
+export const formatDevices = ({ kind, max_devices: count }: SessionBody['access']): string =>
+	kind === 'shared_password' || count === 1 ? '' : m.router_devices({ count });
+
 /** A kiosk says it beside the password. */
 function formatQrHint(access: SessionBody['access'], ssid: string, shownOn: ShownOn): string {
 	if (shownOn === 'kiosk') return '';
-	const { kind, qr_joins, max_devices: count } = access;
-	const how = qr_joins === 'network' ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_scan();
-	return kind === 'shared_password' ? how : `${m.router_devices({ count })}. ${how}`;
+	const devices = formatDevices(access);
+	const how = access.qr_joins === 'network' ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_scan();
+	return devices ? `${devices}. ${how}` : how;
 }
 
 /** Returns true if the captive portal accepts the code of the purchase. */

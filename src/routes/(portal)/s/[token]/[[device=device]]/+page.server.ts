@@ -28,6 +28,7 @@ import {
 	describeGoOnline,
 	describeMove,
 	findReadingDevice,
+	formatDevices,
 	formatOnlineHeading,
 	formatWatch,
 	isElsewhere,
@@ -155,7 +156,9 @@ interface Access {
 /** Changes the words of the state for a connected device, and for a buyer who types a code. */
 function describeHeading(event: PageEvent, purchase: Purchase, { device, signIn }: Access) {
 	const { state, pass } = purchase;
-	if (isOnKiosk(event)) return { ...(pass && { text: '' }), next: formatNextAtKiosk(purchase) };
+	if (isOnKiosk(event)) {
+		return { ...(pass && { text: formatDevices(pass.session.access) }), next: formatNextAtKiosk(purchase) };
+	}
 	const asksCode = pass !== null && takesCode(pass.session, signIn);
 	return {
 		// They find the next step below.
