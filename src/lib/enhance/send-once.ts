@@ -9,11 +9,11 @@ const SENDING_MS = 10_000;
  * `data-asking` with the name of a known operator. Without a connection the form stays, and `data-unsent` says that nothing
  * was charged.
  */
-export function sendOnce(): void {
-	for (const form of all<HTMLFormElement>('form[data-sending]')) guard(form);
+export function sendOnce(sendingMs = SENDING_MS): void {
+	for (const form of all<HTMLFormElement>('form[data-sending]')) guard(form, sendingMs);
 }
 
-function guard(form: HTMLFormElement): void {
+function guard(form: HTMLFormElement, sendingMs: number): void {
 	const button = form.querySelector<HTMLButtonElement>('button:not([type=button])');
 	if (!button) return;
 	let label: string | null = null;
@@ -43,7 +43,7 @@ function guard(form: HTMLFormElement): void {
 		button.style.height = `${button.offsetHeight}px`;
 		button.textContent = asking && operator ? fill(asking, operator) : sending;
 		button.setAttribute('aria-disabled', 'true');
-		setTimeout(release, SENDING_MS);
+		setTimeout(release, sendingMs);
 	});
 	onWindow('online', form, () => note.remove());
 	// Going back restores the page with a form that is still being sent.

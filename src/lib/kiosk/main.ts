@@ -3,6 +3,7 @@
  * it in the place of the screen. So a lost connection never leaves the tablet on the browser's error page, and the browser
  * keeps no address, history or form of a buyer. A lost answer to an order is asked for until the service responds.
  */
+import { codeText } from '../domain/codes.ts';
 import { countDown } from '../enhance/countdown.ts';
 import { all, fill, settingsOf } from '../enhance/dom.ts';
 import { payForm } from '../enhance/pay-form.ts';
@@ -150,12 +151,12 @@ function begin(): void {
 	for (const heading of all('.kiosk h1')) heading.tabIndex = -1;
 	// The tablet's own keyboard would learn the number and lead out of the kiosk.
 	numberField()?.setAttribute('inputmode', 'none');
-	sendOnce();
+	sendOnce(ORDER_LIMIT_MS);
 	phoneNumber();
 	payForm();
 	countDown();
 	setLink(isLinked);
-	stopFollowing = followPurchase(pathOf(address).replace(/\?.*/, ''), '', false, (to) => void open(to));
+	stopFollowing = followPurchase(purchasePath(), '', false, (to) => void open(to));
 }
 
 /** Opens a page as soon as there is a connection. The screen stays until then. */
@@ -179,31 +180,39 @@ function enter(entries: FormData): void {
 	numberField()?.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
+/** Path of the purchase on the screen, or of the one that its form orders. */
+function purchasePath(): string {
+	const order = orderField()?.value;
+	return order
+		? (part('purchase')?.dataset['purchase'] ?? '').replace('{}', order)
+		: address.replace(/\?.*/, '');
+}
+
 /** Sends a form. Nothing is sent twice: without an answer, the page of the purchase says whether it arrived. */
 async function send(form: HTMLFormElement): Promise<void> {
 	if (isSending) return;
 	const asked = (round += 1);
 	const body = new FormData(form);
-	const order = body.get('purchase');
+	const order = String(body.get('purchase'));
+	const place = purchasePath();
 	isSending = true;
 	undo = null;
-	show('not-arrived', false);
+	show('resend', false);
 	const sent = await read(new URL(form.getAttribute('action') ?? '', location.origin + address).href, body);
 	if (asked !== round) return;
 	setLink(sent !== null);
 	if (sent?.document) return put(sent.document, sent.address);
 	showLost(true);
-	const { pathname } = new URL(address, location.origin);
-	const place = order ? (part('purchase')?.dataset['purchase'] ?? '').replace('{}', String(order)) : pathname;
 	const page = await readUntilAnswered(place);
 	if (!page) return;
 	if (page.document) return put(page.document, page.address);
 	showLost(false);
 	isSending = false;
-	show('not-arrived', true);
 	// As after going back: the form can be sent again (enhance/send-once.ts).
 	dispatchEvent(new Event('pageshow'));
-	void awaitLate(place, String(order));
+	write('resend', form.querySelector('button:not([type=button])')?.textContent ?? '');
+	show('resend', true);
+	void awaitLate(place, order);
 }
 
 function showLost(isShown: boolean): void {
@@ -227,7 +236,8 @@ async function awaitLate(place: string, order: string): Promise<void> {
 }
 
 /** Clears the screen for the next buyer. Purchases and open payments continue in the service. */
-function clear({ isOpen = false } = {}): void {
+function clear(): void {
+	const isOpen = isSending || screen().kind === 'waiting';
 	isTouched = false;
 	undo = null;
 	put(startPage, home);
@@ -245,10 +255,12 @@ const newToken = (): string =>
 		.replace(/\+/g, '-')
 		.replace(/\//g, '_');
 
-/** Clears the screen when a buyer says so. A purchase can be shown again for a moment: a tap may be a mistake. */
+const isOfPurchase = () => isSending || !address.startsWith(screen().start);
+
+/** Clears the screen when a buyer says so. A purchase can be shown again for a moment: a touch may be a mistake. */
 function leave(): void {
 	const until = Date.now() + UNDO_SECONDS * 1000;
-	const left = screen().kind === 'choosing' ? null : { address, until };
+	const left = isOfPurchase() ? { address: purchasePath(), until } : undo;
 	clear();
 	undo = left;
 	tick();
@@ -296,7 +308,7 @@ function tick(): void {
 	if (alert && alert.textContent !== text) alert.textContent = text;
 	if (left > 0) return;
 	if (isStart) show('cleared-open', false);
-	else clear({ isOpen: isSending || kind === 'waiting' });
+	else clear();
 }
 
 /** Fills the text that an element keeps in its attribute. */
@@ -309,7 +321,6 @@ function here(): void {
 	idle.here();
 	if (!isTouched && address === home) {
 		isTouched = true;
-		show('cleared-open', false);
 		// An entry of the history that keeps Back in the kiosk. Browsers count it only after a touch.
 		if (history.state !== 'kiosk') history.pushState('kiosk', '');
 	}
@@ -332,7 +343,8 @@ function keepAwake(): void {
 function pressKey(field: HTMLInputElement, key: string): void {
 	const { value } = field;
 	const isMarked = value !== '' && field.selectionStart === 0 && field.selectionEnd === value.length;
-	field.value = key === '' ? value.replace(/[\w+][^\w+]*$/, '') : (isMarked ? '' : value) + key;
+	const typed = key === '' ? value.replace(/[\w+][^\w+]*$/, '') : (isMarked ? '' : value) + key;
+	field.value = field.id === 'code' ? codeText(typed.replace(/-/g, '')) : typed;
 	field.dispatchEvent(new Event('input', { bubbles: true }));
 	field.setSelectionRange(field.value.length, field.value.length);
 }
@@ -354,12 +366,11 @@ function press(event: MouseEvent): void {
 	event.preventDefault();
 	if (isSending) return;
 	if (href.startsWith('#')) return numberField()?.focus();
+	const path = pathOf(new URL(href, location.origin + address).href);
+	if (path === screen().start && isOfPurchase()) return leave();
 	const form = frame().querySelector('form');
 	// Links to other languages keep what was typed.
-	void open(
-		pathOf(new URL(href, location.origin + address).href),
-		form && target.lang ? new FormData(form) : null
-	);
+	void open(path, form && target.lang ? new FormData(form) : null);
 }
 
 if (location.pathname !== start) location.replace(start);
@@ -374,9 +385,9 @@ for (const name of ['pointerdown', 'touchstart', 'keydown']) document.addEventLi
 for (const name of ['contextmenu', 'dragstart'])
 	document.addEventListener(name, (event) => event.preventDefault());
 document.addEventListener('visibilitychange', keepAwake);
-addEventListener('popstate', () => clear());
+addEventListener('popstate', leave);
 // Keeps a buyer's data out of the back/forward cache.
-addEventListener('pagehide', () => clear());
+addEventListener('pagehide', clear);
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 addEventListener('online', () => {
 	wake();

@@ -8,19 +8,42 @@ export const PRICE_LIST = [
 	{ name: 'Week', duration: '1w', price: 5000 }
 ];
 
-/** Sets the offers of a demo router as its owner. */
-export async function ownerSets(
+async function sendAsOwner(
 	{ service }: Pick<Portal, 'service'>,
+	method: string,
+	path: string,
+	body: object
+): Promise<unknown> {
+	const response = await fetch(`${service.url}/v1/owner${path}`, {
+		method,
+		headers: { authorization: `Bearer ${demoKey(service, 'owner')}`, 'content-type': 'application/json' },
+		body: JSON.stringify(body)
+	});
+	if (!response.ok) throw new Error(`${method} ${path} was refused: ${await response.text()}`);
+	return response.json();
+}
+
+/** Sets the offers of a demo router as its owner. Returns the id of the first. */
+export async function ownerSets(
+	portal: Pick<Portal, 'service'>,
 	router: number,
 	offers: readonly object[],
 	more: object = {}
-): Promise<void> {
-	const response = await fetch(`${service.url}/v1/owner/routers/${router}/offers`, {
-		method: 'PUT',
-		headers: { authorization: `Bearer ${demoKey(service, 'owner')}`, 'content-type': 'application/json' },
-		body: JSON.stringify({ hourly: true, offers, ...more })
-	});
-	if (!response.ok) throw new Error(`The offers were refused: ${await response.text()}`);
+): Promise<number | undefined> {
+	const body = { hourly: true, offers, ...more };
+	const list = await sendAsOwner(portal, 'PUT', `/routers/${router}/offers`, body);
+	return (list as { data: { id: number }[] }).data[0]?.id;
+}
+
+/** Makes a voucher for an offer, which is then all that a demo router sells. Returns its code. */
+export async function newVoucher(
+	portal: Pick<Portal, 'service'>,
+	router: number,
+	offer: object
+): Promise<string> {
+	const order = { router_id: router, offer_id: await ownerSets(portal, router, [offer]), count: 1 };
+	const batch = await sendAsOwner(portal, 'POST', '/voucher-batches', order);
+	return (batch as { codes: { code: string }[] }).codes[0]?.code ?? '';
 }
 
 /** Reads the terms of the last session that was ordered at a router. */

@@ -102,12 +102,12 @@ export const BUYING: readonly Place[] = [
 /** A purchase in the frame of the kiosk, which fetches it as it fetches a link. */
 const atKiosk = (name: PurchaseName): Place => ({
 	name: `kiosk: ${name}`,
-	path: ({ purchases }) => `/kiosk/${ROUTER}#${purchases[name]}/kiosk`,
+	path: ({ purchases }) => `/kiosk/${ROUTER}?shows=${purchases[name]}/kiosk`,
 	async act(page) {
 		await page.locator('.enhanced').waitFor({ state: 'attached' });
 		await page.evaluate(() => {
 			const link = document.createElement('a');
-			link.href = location.hash.slice(1);
+			link.href = new URLSearchParams(location.search).get('shows') ?? '';
 			document.querySelector('.kiosk')?.append(link);
 			link.click();
 		});
@@ -119,6 +119,13 @@ const atKiosk = (name: PurchaseName): Place => ({
 export const KIOSK: readonly Place[] = [
 	{ ...at('kiosk', `/kiosk/${ROUTER}`), act: (page) => page.locator('.kiosk-pad').waitFor() },
 	...(['waiting', 'active', 'hotspot', 'declined', 'refunded', 'unknown'] as const).map(atKiosk),
+	{
+		...at('kiosk, voucher', `/kiosk/${ROUTER}`),
+		async act(page) {
+			await page.getByRole('link', { name: 'Use a voucher' }).click();
+			await page.locator('.kiosk-pad.letters').waitFor();
+		}
+	},
 	at('kiosk, offline', `/kiosk/${OFFLINE_ROUTER}`),
 	at('kiosk, no such router', '/kiosk/999999'),
 	at('kiosk, set up', `/kiosk/${ROUTER}/setup`)
@@ -289,7 +296,7 @@ export const TRANSLATED = [...BUYING, ...KIOSK, ...OWNING.filter(({ act }) => !a
 const COLOURFUL = [
 	...['list', 'router', 'router, wrong number', 'purchase: waiting', 'purchase: active, everything unfolded'],
 	...['receipt', 'purchase: declined', 'purchase: not let in', 'purchase: ended', 'splash', 'help'],
-	...['kiosk', 'kiosk: waiting', 'kiosk: active', 'kiosk, set up'],
+	...['kiosk', 'kiosk, voucher', 'kiosk: waiting', 'kiosk: active', 'kiosk, set up'],
 	...[
 		'owner',
 		'owner: money, everything unfolded',

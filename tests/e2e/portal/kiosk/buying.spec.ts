@@ -64,24 +64,33 @@ test('the paid screen shows the code, and who leaves it or an open payment by mi
 	const undo = kiosk.button(/^Show my purchase again/);
 	const done = kiosk.button('Done: clear this screen');
 	await expect(done).toHaveClass(/quiet/);
-	await done.tap();
-	await kiosk.expectStart();
-	expect(await kiosk.remains()).not.toContain(password);
-	// The second tap of two begins a purchase, and loses nothing.
-	await kiosk.button('1').tap();
-	await undo.tap();
-	await kiosk.paid();
-	await expect(page.locator('.password')).toHaveText(password);
-	await done.tap();
+	for (const leave of [() => done.tap(), () => page.goBack()]) {
+		await leave();
+		await kiosk.expectStart();
+		expect(await kiosk.remains()).not.toContain(password);
+		// The second tap of two begins a purchase, and loses nothing.
+		await kiosk.button('1').tap();
+		await undo.tap();
+		await kiosk.paid();
+		await expect(page.locator('.password')).toHaveText(password);
+	}
+	await page.goBack();
 	await expect(undo).toBeVisible();
 	await page.clock.runFor(10_500);
 	await expect(undo).toBeHidden();
+	expect(await kiosk.remains()).not.toContain(password);
 
 	await kiosk.buy(freshNumber('003'));
 	await kiosk.asked();
-	await kiosk.button('Start over').tap();
-	await undo.tap();
-	await kiosk.asked();
+	await page.clock.runFor(31_000);
+	const another = page.getByRole('link', { name: 'Buy again with another number' });
+	for (const way of [another, kiosk.button('Start over')]) {
+		await way.tap();
+		await kiosk.expectStart();
+		await expect(page.getByText(/^The screen was cleared during a payment\./)).toBeVisible();
+		await undo.tap();
+		await kiosk.asked();
+	}
 });
 
 test('who orders again with the same number is asked first, and charged twice only if told so', async ({

@@ -17,7 +17,7 @@ for (const locale of isAll ? ['lg', 'ar'] : ['lg']) {
 	}) => {
 		const offers = Array.from({ length: 10 }, (_, index) => ({
 			...{ name: `Offer ${index} for the evening`, duration: `${index + 1}d`, price: 1000 + index * 900 },
-			...(index % 2 === 0 && { max_devices: index + 1 })
+			...(index % 2 === 0 && { max_devices: index + 2 })
 		}));
 		await ownerSets(portal, HOTSPOT_ROUTER, offers);
 		const sql = await openSql(portal.service.databaseUrl);
@@ -44,11 +44,15 @@ for (const locale of isAll ? ['lg', 'ar'] : ['lg']) {
 		await page.goto(`${portal.url}/${locale}/kiosk/${HOTSPOT_ROUTER}`);
 		await look('.kiosk-pad');
 		await expect(page.locator('footer')).toContainText('+256 772 123 456');
+		await page.locator('footer a').tap();
+		await look('.kiosk-pad.letters');
+		await page.locator('[data-leave]').tap();
 		await kiosk.type(freshNumber());
 		await page.locator('.pay .button').tap();
 		// Username, password, the Wi-Fi's own password and instructions.
 		await look('.pass .password');
 		await expect(page.locator('.left')).toContainText(/20\sGB/);
+		await expect(page.locator('.status .lead')).toContainText('2');
 		await page.locator('.pass ~ p a').tap();
 		await look('.pass .password');
 	});
@@ -98,7 +102,7 @@ test('nothing of a purchase is left when its screen is cleared, and neither back
 	await page.goBack();
 	await forgotten(phone);
 
-	// From the middle of a purchase back leads to the start, and so does loading it again.
+	// From the form of a purchase back leads to the start, and so does loading an open one again.
 	const other = freshNumber('003');
 	await kiosk.type(other);
 	await page.goBack();
