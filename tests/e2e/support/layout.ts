@@ -41,7 +41,7 @@ export function cutOff(page: Page): Promise<string[]> {
 export function lowTargets(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
 		const least = 44;
-		const selector = 'a[href], button, summary, select, input:not([type=hidden], .visually-hidden)';
+		const selector = ':is(a[href], button, summary, select, input:not([type=hidden])):not(.visually-hidden)';
 		return [...document.querySelectorAll(selector)].flatMap((element) => {
 			// The card around a link that covers it is the target; the reference is text with many links.
 			const excused = '.skip, .covers, .docs article, .leaflet-container';
@@ -62,7 +62,7 @@ export function edgeless(page: Page): Promise<string[]> {
 		for (const element of document.querySelectorAll('button, .button, .input, .tiles span, select')) {
 			const style = getComputedStyle(element);
 			const box = element.getBoundingClientRect();
-			if (box.width === 0 || element.closest('.leaflet-container')) continue;
+			if (box.width <= 1 || element.closest('.leaflet-container')) continue;
 			const edges = ['Top', 'Right', 'Bottom', 'Left'].filter((side) => {
 				const width = Reflect.get(style, `border${side}Width`) as string;
 				const line = Reflect.get(style, `border${side}Style`) as string;
