@@ -106,12 +106,12 @@ async function read(path: string, body?: FormData): Promise<Page | null> {
 	}
 }
 
-/** Reads a page until the service answers. Returns null if another screen was asked for meanwhile. */
-async function readUntilAnswered(path: string): Promise<Page | null> {
+/** Reads a page until the service answers. Returns null if another screen was asked for meanwhile, or after `until`. */
+async function readUntilAnswered(path: string, until = Infinity): Promise<Page | null> {
 	const asked = round;
 	for (let tries = 0; ; tries += 1) {
 		const page = await read(path);
-		if (asked !== round) return null;
+		if (asked !== round || Date.now() > until) return null;
 		setLink(page !== null);
 		if (page?.document || page?.isMissing) return page;
 		setLink(false);
@@ -159,10 +159,10 @@ function begin(): void {
 	stopFollowing = followPurchase(purchasePath(), '', false, (to) => void open(to));
 }
 
-/** Opens a page as soon as there is a connection. The screen stays until then. */
-async function open(path: string, entries: FormData | null = null): Promise<void> {
+/** Opens a page as soon as there is a connection, at the latest at `until`. The screen stays until then. */
+async function open(path: string, entries: FormData | null = null, until?: number): Promise<void> {
 	round += 1;
-	const page = await readUntilAnswered(path);
+	const page = await readUntilAnswered(path, until);
 	if (!page) return;
 	if (!page.document) return clear();
 	put(page.document, page.address);
@@ -359,7 +359,8 @@ function press(event: MouseEvent): void {
 	if ('undo' in target.dataset && undo) {
 		const { address: left } = undo;
 		undo = null;
-		return void open(left);
+		// Later, somebody else may stand there.
+		return void open(left, null, Date.now() + UNDO_SECONDS * 1000);
 	}
 	const href = target.getAttribute('href');
 	if (href === null) return;

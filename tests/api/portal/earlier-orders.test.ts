@@ -159,6 +159,20 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(asked.html).not.toContain('Approve it on your phone');
 	});
 
+	it('of an order whose request is still to come, it never says that nothing was asked for', async () => {
+		const phone = numberEnding(silent);
+		const fields = await form(phone);
+		await page('/r/3', fields);
+		await accepted(phone);
+		// As another process leaves it for a moment.
+		await fixture().sql.run(
+			`update purchases set session_id = null, payment_ids = '[]' where id = (select max(id) from purchases)`
+		);
+		const asked = await page('/r/3', { ...fields, time: '2h 1000' });
+		expect(titleOf(asked.html)).toBe(NEUTRAL);
+		expect(asked.html).not.toContain('We have not requested the money');
+	});
+
 	it('nobody is asked about another number, router or network, nor after ten minutes', async () => {
 		const phone = numberEnding(paying);
 		const numbers = [numberEnding(paying)];

@@ -375,14 +375,19 @@ function describeEarlier(own: EarlierOrder['own'], now: Date): Pick<EarlierNotic
 	return { title, texts: [notAgain] };
 }
 
-/** Says what the page of the order says, except that a request on the phone is another one than this form's. */
+/**
+ * Says what the page of the order says, except that a request on the phone is another one than this form's. Of an order
+ * whose payment is not there yet it says no more: another process may be about to ask for it.
+ */
 function describeUnpaid({ amount, currency, part }: OwnOrder, now: Date) {
-	if (part === null) return { title: m.purchase_not_asked_title(), texts: [m.purchase_not_asked_text()] };
-	const { kind, title, text } = describeState(part.session, part.payment, listWords(part), now);
 	const notAgain = m.router_earlier_not_again();
+	const state = part && describeState(part.session, part.payment, listWords(part), now);
+	if (state === null || state.kind === 'not-asked')
+		return { title: m.router_earlier_other(), texts: [notAgain] };
+	const { kind, title, text } = state;
 	if (kind === 'waiting')
 		return { title: m.router_earlier_open({ money: formatMoney(amount, currency) }), texts: [notAgain] };
-	return { title, texts: kind === 'unsent' || kind === 'not-asked' ? [text] : [text, notAgain] };
+	return { title, texts: kind === 'unsent' ? [text] : [text, notAgain] };
 }
 
 /** Orders of one captive session in LONGEST_WINDOW_MS. */

@@ -71,7 +71,7 @@ describe('a portal of a remote service', () => {
 			await advance(40_000);
 			const { headers } = await buyer.post('/r/3', form);
 			const place = headers.get('location') ?? '';
-			expect((await buyer.page(place)).text).toContain('Check your phone.');
+			await buyer.page(place);
 			await eventually('paid', async () => (await buyer.status(place, 20)).state !== 'waiting');
 			expect(isPaid((await buyer.page(place)).text)).toBe(true);
 		});

@@ -87,8 +87,9 @@ describe('a portal of a service with only the fields of the wire format', () => 
 	const buy = (phone: string) => buyAt(portal.url, '/r/3', phone);
 
 	it('sells time, shows the password with its QR code, and ends the time', async () => {
+		// The sandbox operator leaves this number without an answer.
+		expect((await page(await buy(numberEnding('003')))).text).toContain('Check your phone.');
 		const place = await buy(numberEnding('123'));
-		expect((await page(place)).text).toContain('Check your phone.');
 		const paid = await eventually('paid', async () => {
 			const shown = await page(place);
 			return shown.text.includes('Your Wi‑Fi is paid until') && shown;

@@ -68,8 +68,7 @@ import {
 	sendRetry
 } from '#lib/server/portal/purchase-page.ts';
 import { hasReceipt, listShortLines } from '#lib/server/portal/receipt.ts';
-import { redeemTyped } from '#lib/server/portal/redeem.ts';
-import { readPageToken, readTyped } from '#lib/server/portal/resume.ts';
+import { readVoucherCode, redeemTyped } from '#lib/server/portal/redeem.ts';
 import { enterAgain } from '#lib/server/portal/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 import * as m from '#lib/i18n/messages.js';
@@ -357,10 +356,7 @@ async function addTime(event: PageEvent) {
 async function addVoucher(event: PageEvent) {
 	const { router, session, part, added } = await requirePurchase(event);
 	const { code: typed, purchase } = await readTexts(event.request, ['code', 'purchase']);
-	const { voucher: code, ...others } = readTyped(typed, false);
-	// Not a voucher, but what the one field for codes opens.
-	if (code === null && (others.code ?? others.transaction ?? readPageToken(typed)) !== null)
-		redirect(303, `${link('/resume')}?${new URLSearchParams({ code: typed }).toString()}`);
+	const code = readVoucherCode(typed);
 	const { token } = event.params;
 	const sessionId = findLastActive([{ ...part, session }, ...added])?.id ?? null;
 	const at = { captiveSession: null, routerId: router.id, adds: { token, routerId: router.id, sessionId } };
