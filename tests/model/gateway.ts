@@ -360,6 +360,8 @@ export async function openModel(databaseUrl: string, folder: string) {
 					return;
 				}
 				await removeGateway(access, gateway, { isForced: true });
+				// To enter it again takes longer than a call of the removed one.
+				while (runs.has(gateway.id)) await endCalls(below(2) === 0 ? 'answer' : 'giveUp');
 				gateway = await addGateway();
 				return;
 			case 'clock step':
