@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulators/simulator.ts';
 import { africasTalkingProtocol } from '../../simulators/sms.ts';
 import { registerGateway } from '../../support/gateways/gateways.ts';
-import { later, minute, minutes, recordResponse, clockOf } from '../../support/gateways/watch.ts';
+import {
+	advanceToNoon,
+	later,
+	minute,
+	minutes,
+	recordResponse,
+	clockOf
+} from '../../support/gateways/watch.ts';
 import { addRouter, newOwner, type Owner, alertOf } from '../../support/pages/owners.ts';
 import {
 	eventually,
@@ -40,6 +47,7 @@ function useAlerts(database: string) {
 			database,
 			env: { ...provider.environment, SMS_PRICE: '35' }
 		});
+		await advanceToNoon(started);
 	});
 	afterAll(async () => {
 		await started?.stop();
@@ -327,6 +335,8 @@ describe('addresses', () => {
 	});
 
 	describe('a provider that fails', () => {
+		beforeAll(() => advanceToNoon(fixture()));
+
 		const stateOf = async (to: string) => {
 			const rows = await fixture().sql.all('select * from notifications where address = ? order by id', to);
 			return rows.map(({ status, tries, content_sealed }) => [status, Number(tries), content_sealed]);

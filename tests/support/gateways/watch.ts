@@ -6,6 +6,8 @@ import { createSecrets } from '#lib/server/platform/secrets.ts';
 import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
 
 export const minute = 60_000;
+const DAY = 24 * 60 * minute;
+const NOON_UTC = 9 * 60 * minute;
 
 /** The clock of a server under test. */
 export const clockOf = ({ server }: Pick<Fixture, 'server'>): Clock => server;
@@ -50,6 +52,10 @@ export async function later(fixture: Fixture, ms: number): Promise<void> {
 	await eventually('gateways are checked', async () => (await lastCheck(fixture)) !== before);
 	await isQuiet(fixture);
 }
+
+/** Moves on to the next noon in Kampala: what follows within hours is of one day and one month. */
+export const advanceToNoon = ({ server }: Fixture): Promise<void> =>
+	server.advance(DAY - ((server.now() - NOON_UTC) % DAY));
 
 /** Advances minute by minute; the given gateways respond in each. */
 export async function minutes(

@@ -14,6 +14,7 @@ import {
 	unifiEntry,
 	UNIFI_ROUTER
 } from '../../../support/gateways/consoles.ts';
+import { advanceToNoon } from '../../../support/gateways/watch.ts';
 import { browse, fieldValue, type Page } from '../../../support/pages/browsing.ts';
 import { newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
 import { administratorOf } from '../../../support/pages/administrator.ts';
@@ -54,9 +55,7 @@ describe('the day of a café', () => {
 
 	beforeAll(async () => {
 		const { sql, server } = fixture();
-		// Noon in Kampala: no part of the day may be of the next day or month.
-		const [hour, day] = [3_600_000, 86_400_000];
-		await server.advance(day - ((server.now() - 9 * hour) % day));
+		await advanceToNoon(fixture());
 		owner = await newOwner(fixture());
 		console = await connectUniFi(fixture());
 		const own = 'update routers set owner_account_id = ?, name = ? where id = ?';
