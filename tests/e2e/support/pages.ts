@@ -107,7 +107,8 @@ const atKiosk = (name: PurchaseName): Place => ({
 		await page.locator('.enhanced').waitFor({ state: 'attached' });
 		await page.evaluate(() => {
 			const link = document.createElement('a');
-			link.href = new URLSearchParams(location.search).get('shows') ?? '';
+			const language = location.pathname.replace(/\/kiosk\/.*/, '');
+			link.href = language + (new URLSearchParams(location.search).get('shows') ?? '');
 			document.querySelector('.kiosk')?.append(link);
 			link.click();
 		});
@@ -122,7 +123,7 @@ export const KIOSK: readonly Place[] = [
 	{
 		...at('kiosk, voucher', `/kiosk/${ROUTER}`),
 		async act(page) {
-			await page.getByRole('link', { name: 'Use a voucher' }).click();
+			await page.locator('a[href$="/redeem"]').click();
 			await page.locator('.kiosk-pad.letters').waitFor();
 		}
 	},
