@@ -270,7 +270,8 @@ export const ADMINISTERING: readonly Place[] = [
 	administered('admin: reviews', '/admin/reviews'),
 	administered('admin: review', '/admin/reviews/1'),
 	{ ...administered('admin: payouts, everything unfolded', '/admin/payouts?preview=1'), act: unfold },
-	administered('admin: payments', '/admin/payments'),
+	administered('admin: payments', '/admin/payments?show=paid'),
+	administered('admin: payments, search', '/admin/payments?q=0774011001'),
 	administered('admin: routers', '/admin/routers'),
 	{ ...administered('admin: router, everything unfolded', '/admin/routers/1'), act: unfold },
 	administered('admin: routers, import', '/admin/routers/import'),
@@ -321,17 +322,19 @@ export function findPlace(name: string): Place {
 /** Opens a page in the state that it is listed for; signs in first where that is needed. */
 export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
 	const address = fixtures.url + place.path(fixtures);
-	const response = await page.goto(address);
+	let response = await page.goto(address);
 	if (place.signedIn && response?.status() === 403) {
 		// Signed in as somebody else, on an earlier page.
 		await page.context().clearCookies();
-		await page.goto(address);
+		response = await page.goto(address);
 	}
 	if (place.signedIn && new URL(page.url()).pathname.endsWith('/sign-in')) {
 		const email = place.signedIn === 'admin' ? 'admin@airtill.example' : 'owner@airtill.example';
 		await typeSignIn(page, email, demoPassword(fixtures.server, email));
 		await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
-		await page.goto(address);
+		response = await page.goto(address);
 	}
+	const status = response?.status() ?? 0;
+	if (status >= 400 && !place.name.includes('no such')) throw new Error(`${place.name} answers ${status}`);
 	await place.act?.(page);
 }
