@@ -2,7 +2,7 @@
  * Every page that the application has, in each of its states that look different: what reaches everybody is tested
  * on all of them. A page that is added to the application is added here.
  */
-import type { Page } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 import { LOCALES } from '#lib/i18n/locales.ts';
 import { isAll } from '../../support/all.ts';
 import { HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts';
@@ -319,19 +319,20 @@ export function findPlace(name: string): Place {
 	return place;
 }
 
+const signedInAs = new WeakMap<BrowserContext, string>();
+
 /** Opens a page in the state that it is listed for; signs in first where that is needed. */
 export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
 	const address = fixtures.url + place.path(fixtures);
+	const context = page.context();
+	const email =
+		place.signedIn && (place.signedIn === 'admin' ? 'admin@airtill.example' : 'owner@airtill.example');
+	if (email && signedInAs.get(context) !== email) await context.clearCookies();
 	let response = await page.goto(address);
-	if (place.signedIn && response?.status() === 403) {
-		// Signed in as somebody else, on an earlier page.
-		await page.context().clearCookies();
-		response = await page.goto(address);
-	}
-	if (place.signedIn && new URL(page.url()).pathname.endsWith('/sign-in')) {
-		const email = place.signedIn === 'admin' ? 'admin@airtill.example' : 'owner@airtill.example';
+	if (email && new URL(page.url()).pathname.endsWith('/sign-in')) {
 		await typeSignIn(page, email, demoPassword(fixtures.server, email));
 		await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
+		signedInAs.set(context, email);
 		response = await page.goto(address);
 	}
 	const status = response?.status() ?? 0;
