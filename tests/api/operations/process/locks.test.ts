@@ -8,12 +8,13 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { findAdmissions, insertAdmission } from '#lib/server/access/admissions.ts';
-import { disallow, readComparison } from '#lib/server/access/compare.ts';
+import { countReading, disallow, readComparison } from '#lib/server/access/compare.ts';
 import { takeSlot } from '#lib/server/access/device-slots.ts';
 import { refundUnactivated, awaitRouter } from '#lib/server/access/provisioning.ts';
 import { findConnectionTasks } from '#lib/server/access/radius-connections.ts';
 import { recordAccounting, reportShape } from '#lib/server/access/radius-accounting.ts';
 import { changeAccess } from '#lib/server/access-kinds.ts';
+import { setAlertAddress } from '#lib/server/alerts.ts';
 import { changeAccount, createAccount } from '#lib/server/accounts/accounts.ts';
 import { MAX_STAFF, inviteStaff } from '#lib/server/accounts/staff.ts';
 import { type App, createApp } from '#lib/server/app.ts';
@@ -34,6 +35,7 @@ import { startOwnerView } from '#lib/server/owner/views.ts';
 import { NO_SETTINGS, createGateway } from '#lib/server/gateways/settings.ts';
 import { findPassOrThrow, lockPass, openPassword } from '#lib/server/passes.ts';
 import { createLog } from '#lib/server/platform/log.ts';
+import { markRouter } from '#lib/server/routers/edit-router.ts';
 import { purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
 import { storePayment } from '#lib/server/portal/purchases.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
@@ -538,6 +540,21 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		if (kind === 'postgres') expect(nas.asked).toEqual([]);
 	});
 
+	it('a counter that two runs read at once counts once', async () => {
+		const gateway = await addHotspot();
+		const { sessionId, paymentId } = await orderAndStart();
+		await settle(paymentId);
+		await insertAdmission(app.database.db, {
+			...{ pass_id: sessionId, gateway_id: gateway.id, mac: null, created_at: at }
+		});
+		at += 60_000;
+		const [row] = await findAdmissions(app.database.db, sessionId);
+		if (!row) throw new Error('no admission');
+		const count = () => countReading(app.access, [gateway.id], row, 2_000);
+		await race('lock table admissions in share mode', count, count);
+		expect((await findPass(sessionId)).data_used_bytes).toBe(2_000);
+	});
+
 	it('a captive session that two purchases bind at once is the one of the first; the second gets a copy', async () => {
 		const gateway = await addConsole();
 		const id = await enter(gateway);
@@ -603,6 +620,18 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 			await expectOne('audit_log', suspend(one, other), suspend(other, one));
 		});
 
+		it('changes of one brand', async () => {
+			const change = (name: string, version: string) =>
+				app.branding.change(accountId, { name, contact: '', accent: null, logo: 'keep', version }, accountId);
+			await change('First', '');
+			const { version } = await app.branding.read(accountId);
+			await expectOne(
+				'brands',
+				() => change('Second', version),
+				() => change('Third', version)
+			);
+		});
+
 		it('gateways of a site', async () => {
 			const other = await addRouter();
 			const add = (router: number, name: string) => () =>
@@ -619,6 +648,31 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 				});
 			await expectOne('gateways', add(routerId, `one-${routerId}`), add(other, `other-${routerId}`));
 		});
+	});
+
+	it('a router that two people disable at once is disabled once', async () => {
+		const disable = () =>
+			markRouter(app.routers, routerId, 'disabled_at', { isSet: true, by: 'test', note: '' });
+		await race('lock table audit_log in share mode', disable, disable);
+		const told = await app.database.db
+			.selectFrom('audit_log')
+			.select('id')
+			.where('action', '=', 'router.disabled')
+			.where('router_id', '=', routerId)
+			.execute();
+		expect(told).toHaveLength(1);
+	});
+
+	it('a channel gets no more codes a day than its limit, by two forms at once', async () => {
+		const own = { accountId, channel: 'sms' } as const;
+		const to = { address: newPhone(), locale: 'en', write: () => ({ subject: '', text: 'code' }) } as const;
+		const ask = () => setAlertAddress(app.alerts, own, to);
+		await ask();
+		at += 1;
+		await ask();
+		at += 1;
+		const results = await race('lock table alert_channels in share mode', ask, ask);
+		expect(valuesOf(results).toSorted()).toEqual([false, true]);
 	});
 
 	it('of failed sign-ins at once, none is left out of the count', async () => {
