@@ -53,7 +53,10 @@ for (const locale of isAll ? ['lg', 'ar'] : ['lg']) {
 		await look('.pass .password');
 		await expect(page.locator('.left')).toContainText(/20\sGB/);
 		await expect(page.locator('.status .lead')).toContainText('2');
-		await page.locator('.pass ~ p a').tap();
+		const toPhone = page.locator('.pass ~ p a');
+		const before = (await toPhone.textContent()) ?? '';
+		await toPhone.tap();
+		await expect(toPhone).not.toHaveText(before);
 		await look('.pass .password');
 	});
 }
