@@ -7,7 +7,8 @@ import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
 
 export const minute = 60_000;
 const DAY = 24 * 60 * minute;
-const NOON_UTC = 9 * 60 * minute;
+/** From midnight UTC. */
+const NOON_IN_KAMPALA = 9 * 60 * minute;
 
 /** The clock of a server under test. */
 export const clockOf = ({ server }: Pick<Fixture, 'server'>): Clock => server;
@@ -55,7 +56,7 @@ export async function later(fixture: Fixture, ms: number): Promise<void> {
 
 /** Moves on to the next noon in Kampala: what follows within hours is of one day and one month. */
 export const advanceToNoon = ({ server }: Fixture): Promise<void> =>
-	server.advance(DAY - ((server.now() - NOON_UTC) % DAY));
+	server.advance(DAY - ((server.now() - NOON_IN_KAMPALA) % DAY));
 
 /** Advances minute by minute; the given gateways respond in each. */
 export async function minutes(

@@ -14,9 +14,9 @@ import { refundUnactivated, awaitRouter } from '#lib/server/access/provisioning.
 import { findConnectionTasks } from '#lib/server/access/radius-connections.ts';
 import { recordAccounting, reportShape } from '#lib/server/access/radius-accounting.ts';
 import { changeAccess } from '#lib/server/access-kinds.ts';
-import { setAlertAddress } from '#lib/server/alerts.ts';
 import { changeAccount, createAccount } from '#lib/server/accounts/accounts.ts';
 import { MAX_STAFF, inviteStaff } from '#lib/server/accounts/staff.ts';
+import { setAlertAddress } from '#lib/server/alerts.ts';
 import { type App, createApp } from '#lib/server/app.ts';
 import { giveExtraTime } from '#lib/server/billing/extra-time.ts';
 import { requestPayment } from '#lib/server/billing/payments.ts';
@@ -35,9 +35,9 @@ import { startOwnerView } from '#lib/server/owner/views.ts';
 import { NO_SETTINGS, createGateway } from '#lib/server/gateways/settings.ts';
 import { findPassOrThrow, lockPass, openPassword } from '#lib/server/passes.ts';
 import { createLog } from '#lib/server/platform/log.ts';
-import { markRouter } from '#lib/server/routers/edit-router.ts';
 import { purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
 import { storePayment } from '#lib/server/portal/purchases.ts';
+import { markRouter } from '#lib/server/routers/edit-router.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
 import { startNas } from '../../../simulators/radius-nas.ts';
 import { createDatabaseOn } from '../../../support/database/postgres.ts';
@@ -544,9 +544,8 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		const gateway = await addHotspot();
 		const { sessionId, paymentId } = await orderAndStart();
 		await settle(paymentId);
-		await insertAdmission(app.database.db, {
-			...{ pass_id: sessionId, gateway_id: gateway.id, mac: null, created_at: at }
-		});
+		const user = { pass_id: sessionId, gateway_id: gateway.id, mac: null, created_at: at };
+		await insertAdmission(app.database.db, user);
 		at += 60_000;
 		const [row] = await findAdmissions(app.database.db, sessionId);
 		if (!row) throw new Error('no admission');
