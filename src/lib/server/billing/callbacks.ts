@@ -1,6 +1,6 @@
-import { lockName } from '../db/locks.ts';
+import { sql } from 'kysely';
 import type { Row } from '../db/schema.ts';
-import { describeMessage, isOurCallback } from './operator-calls.ts';
+import { describeMessage, insertMessageIf, isOurCallback } from './operator-calls.ts';
 import type { CallbackClaim, CallbackHint, RawCallback } from './operators/operator.ts';
 import {
 	type BillingContext,
@@ -221,7 +221,7 @@ const REPEATED_MS = 60_000;
 const LOGGED_LENGTH = 200;
 
 /**
- * Stores up to MAX_CALLBACKS per payment; a failure is only logged. Warns of the first one that says nothing we can read.
+ * Stores about MAX_CALLBACKS per payment (each of those that come at once may be one more); a failure is only logged. Warns of the first one that says nothing we can read.
  * @returns whether the same has come a moment ago
  */
 async function keepCallback(
@@ -233,20 +233,15 @@ async function keepCallback(
 	const { database, log } = context;
 	const message = describeMessage(context, payment, { kind: 'callback', outcome, raw });
 	const { payment_id, kind, received_at } = message;
+	const before = database.db.selectFrom('operator_messages').where(({ and }) => and({ payment_id, kind }));
 	try {
-		const kept = await database.transact(async (trx) => {
-			await lockName(trx, `callbacks of payment ${payment_id}`);
-			const before = await trx
-				.selectFrom('operator_messages')
-				.select(['outcome', 'received_at'])
-				.select((row) => row.case().when('raw', '=', message.raw).then(1).else(0).end().as('is_same'))
-				.where(({ and }) => and({ payment_id, kind }))
-				.execute();
-			if (before.length < MAX_CALLBACKS) await trx.insertInto('operator_messages').values(message).execute();
-			return before;
-		});
-		const isKept = kept.length < MAX_CALLBACKS;
-		const alike = kept.filter((one) => one.outcome === outcome);
+		const alike = await before
+			.select('received_at')
+			.select((row) => row.case().when('raw', '=', message.raw).then(1).else(0).end().as('is_same'))
+			.where('outcome', '=', outcome)
+			.execute();
+		const count = before.select(({ fn }) => fn.countAll().as('count'));
+		const isKept = await insertMessageIf(database.db, message, sql`${count} < ${MAX_CALLBACKS}`);
 		if (isKept && alike.length === 0 && outcome.endsWith('unknown')) {
 			const fields = { payment: payment.id, outcome, body: message.raw.slice(0, LOGGED_LENGTH) };
 			log.warn(fields, 'callback cannot be read; reads of the status go on as planned');

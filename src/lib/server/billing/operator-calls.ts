@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/domain/time.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Reads } from '../db/database.ts';
@@ -142,25 +142,25 @@ export const describeMessage = (
 export async function keepMessage(context: BillingJob, payment: Payment, message: Message, onlyNews = false) {
 	const { unsynced } = context.database.unfenced;
 	const values = describeMessage(context, payment, message);
-	if (!onlyNews) {
-		await unsynced.insertInto('operator_messages').values(values).execute();
-		return true;
-	}
-	const { payment_id, kind, outcome, raw, received_at } = values;
-	const last = selectNewestOfKind(unsynced, payment_id, kind).limit(1);
-	const news = unsynced
-		.selectNoFrom(({ val }) => [
-			val(payment_id).as('payment_id'),
-			val(kind).as('kind'),
-			val(outcome).as('outcome'),
-			val(raw).as('raw'),
-			val(received_at).as('received_at')
-		])
-		.where(sql<string>`coalesce(${last}, '')`, '<>', outcome);
-	const kept = await unsynced
+	const last = selectNewestOfKind(unsynced, values.payment_id, values.kind).limit(1);
+	const isNews = onlyNews ? sql<boolean>`coalesce(${last}, '') <> ${values.outcome}` : sql<boolean>`1 = 1`;
+	return insertMessageIf(unsynced, values, isNews);
+}
+
+/** @returns whether the condition held, so that the message was stored */
+export async function insertMessageIf(
+	queries: Queries,
+	values: ReturnType<typeof describeMessage>,
+	condition: RawBuilder<boolean>
+): Promise<boolean> {
+	const names = ['payment_id', 'kind', 'outcome', 'raw', 'received_at'] as const;
+	const message = queries
+		.selectNoFrom(({ val }) => names.map((name) => val(values[name]).as(name)))
+		.where(condition);
+	const kept = await queries
 		.insertInto('operator_messages')
-		.columns(['payment_id', 'kind', 'outcome', 'raw', 'received_at'])
-		.expression(news)
+		.columns(names)
+		.expression(message)
 		.executeTakeFirst();
 	return (kept.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
