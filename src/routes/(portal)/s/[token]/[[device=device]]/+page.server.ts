@@ -199,13 +199,15 @@ const PHONE = 'phone';
 
 /** On a kiosk the picture connects the phone, or opens the purchase on it: a camera would confuse two. */
 function describeKioskPass(event: PageEvent, instructions: SignInInstructions) {
-	const { wifiQr } = instructions;
+	const { wifiQr, steps } = instructions;
 	const isPhone = event.url.searchParams.has(PHONE) || wifiQr === null;
 	const page = ownPath(event);
 	return {
 		instructions: isPhone
 			? {
 					...instructions,
+					// They speak of the Wi-Fi's QR code. The page on the phone has its own.
+					steps: wifiQr === null ? steps : [],
 					wifiQr: {
 						svg: qrSvg(pageAddress(event.locals.origin, event.params.token)),
 						label: m.kiosk_phone_qr(),
