@@ -170,9 +170,4 @@ describe('the examples of the events', () => {
 			});
 		}
 	);
-
-	it('session.activated has all of the time still', () => {
-		const { data } = eventExample('session.activated');
-		expect(data).toMatchObject({ duration_seconds: 7200, remaining_seconds: 7200 });
-	});
 });

@@ -5,7 +5,6 @@ import {
 	computeNextAttempt,
 	createWebhookSecret,
 	signWebhook,
-	redactBody,
 	redactResponse
 } from '#lib/server/developer/webhook-delivery.ts';
 import { formatNotice } from '#lib/server/developer/webhook-upkeep.ts';
@@ -97,24 +96,6 @@ it('what signed the request is not kept, though nothing says that it is a secret
 	const filler = '.'.repeat(1_000);
 	expect(redactResponse(filler + bare.slice(0, 24), [createWebhookSecret(), secret])).toBe(`${filler}…`);
 	expect(redactResponse(`${'.'.repeat(1_012)} k7mq-x2vd-9`)).toBe(`${'.'.repeat(1_012)} …`);
-});
-
-it('an ordinary answer is kept as it is', () => {
-	for (const text of [
-		'',
-		'ok',
-		'{"received":true,"at":"2026-11-21T09:15:00.000Z","id":1234567}',
-		'<html>€'
-	]) {
-		expect(redactResponse(text)).toBe(text);
-	}
-});
-
-it('a body of ours is shown with the number masked and nothing else changed', () => {
-	const body = '{"data":{"id":7,"phone":"+256772123456","provider_reference":"1029384756"}}';
-	expect(redactBody(body)).toBe(
-		'{"data":{"id":7,"phone":"+256*****3456","provider_reference":"1029384756"}}'
-	);
 });
 
 const endpoint = {

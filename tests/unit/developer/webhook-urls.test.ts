@@ -14,24 +14,16 @@ const label = 'a'.repeat(63);
 describe('a webhook URL', () => {
 	it.each([
 		'https://app.example.com/hooks/wifi',
-		'https://app.example.com',
-		'https://app.example.com:443/',
 		'https://app.example.com:1024/',
 		'https://app.example.com:8443/x?y=z&y=%20',
 		'https://app.example.com:65535/',
 		'HTTPS://APP.EXAMPLE.COM/',
 		'https://app.example.com./',
 		'https://bücher.example/',
-		'https://xn--bcher-kva.example/',
 		'https://with_underscore.example.com/',
-		'https://1.example.com/',
 		'https://127.0.0.1.example.com/',
-		'https://local.example.com/',
-		'https://internal.com/',
 		'https://mylocalhost.com/',
-		'https://home.arpa.example/',
 		'https://other.airtill.example/',
-		'https://airtill.example.com/',
 		`https://${label}.example/`,
 		`https://app.example.com/${'x'.repeat(2048 - 'https://app.example.com/'.length)}`
 	])('%s is allowed', (url) => {
@@ -42,21 +34,14 @@ describe('a webhook URL', () => {
 		// schemes
 		'http://app.example.com/',
 		'ftp://app.example.com/',
-		'ws://app.example.com/',
 		'file:///etc/passwd',
-		'data:text/plain,x',
 		'javascript:alert(1)',
-		'gopher://app.example.com/',
 		'blob:https://app.example.com/x',
 		// ports
-		'https://app.example.com:0/',
-		'https://app.example.com:22/',
 		'https://app.example.com:80/',
-		'https://app.example.com:442/',
 		'https://app.example.com:1023/',
 		// user, password, fragment
 		'https://user@app.example.com/',
-		'https://user:pass@app.example.com/',
 		'https://:pass@app.example.com/',
 		'https://app.example.com%40evil.example@127.0.0.1/',
 		'https://app.example.com/#part',
@@ -66,19 +51,15 @@ describe('a webhook URL', () => {
 		'https://127.0.0.1./',
 		'https://8.8.8.8/',
 		'https://127.1/',
-		'https://127.0.1/',
-		'https://0x7f.1/',
 		'https://0x7f000001/',
 		'https://0177.0.0.1/',
 		'https://2130706433/',
-		'https://017700000001/',
 		'https://0/',
 		'https://①②⑦.⓪.⓪.①/',
 		'https://127。0。0。1/',
 		'https://%31%32%37.0.0.1/',
 		'https://169.254.169.254/latest/meta-data/',
 		'https://[::1]/',
-		'https://[::]/',
 		'https://[::ffff:127.0.0.1]/',
 		'https://[::ffff:7f00:1]/',
 		'https://[2606:4700:4700::1111]/',
@@ -86,22 +67,16 @@ describe('a webhook URL', () => {
 		'https://[fe80::1]:8443/',
 		// names without a dot, and of the inside
 		'https://localhost/',
-		'https://LOCALHOST/',
 		'https://localhost./',
 		'https://ｌｏｃａｌｈｏｓｔ/',
 		'https://intranet/',
-		'https://intranet./',
 		'https://printer.local/',
-		'https://printer.local./',
-		'https://metadata.google.internal/',
 		'https://METADATA.GOOGLE.INTERNAL./',
 		'https://app.localhost/',
 		'https://router.home.arpa/',
-		'https://home.arpa/',
 		// names that are none
 		'https://a..example/',
 		'https://.example.com/',
-		'https://app.example.com../',
 		'https://-app.example.com/',
 		'https://app-.example.com/',
 		`https://${label}a.example/`,
@@ -109,7 +84,6 @@ describe('a webhook URL', () => {
 		// our own
 		'https://airtill.example/',
 		'https://AIRTILL.example./hooks',
-		'https://airtill.example:8443/',
 		'https://pay.airtill.example/',
 		// length
 		`https://app.example.com/${'x'.repeat(2049 - 'https://app.example.com/'.length)}`,
@@ -183,24 +157,26 @@ describe('a URL of this machine, where a sandbox allows it', () => {
 });
 
 describe('an address', () => {
-	it.each([
-		...['8.8.8.8', '1.1.1.1', '41.210.128.1', '2606:4700:4700::1111', '2a00:1450:4001::1'],
-		...['::ffff:8.8.8.8']
-	])('%s is public', (address) => {
-		expect(isPublicAddress(address)).toBe(true);
-	});
+	it.each(['8.8.8.8', '41.210.128.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
+		'%s is public',
+		(address) => {
+			expect(isPublicAddress(address)).toBe(true);
+		}
+	);
 
 	it.each([
 		...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '127.0.0.1', '127.255.255.254', '169.254.169.254'],
 		...['172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1', '192.168.1.1', '198.18.0.1'],
-		...['198.51.100.1', '203.0.113.1', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
+		...['198.51.100.1', '203.0.113.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '::', '::1'],
+		...['::7f00:1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:169.254.169.254'],
 		...[
-			...['::', '::1', '::7f00:1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:10.0.0.1'],
-			...['::ffff:169.254.169.254']
-		],
-		...[
-			...['64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::1', '100::1', '2001::1', '2001:db8::1'],
-			...['2001:2::1']
+			'64:ff9b::7f00:1',
+			'64:ff9b::808:808',
+			'64:ff9b:1::1',
+			'100::1',
+			'2001::1',
+			'2001:db8::1',
+			'2001:2::1'
 		],
 		...['2001:10::1', '2001:20::1', '2002:7f00:1::', '3fff::1', '4000::1', '5f00::1', 'fc00::1', 'fd12::1'],
 		...['fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '', 'localhost', '127.0.0.1:80', '300.1.1.1']

@@ -23,19 +23,12 @@ describe('a duration', () => {
 
 describe('a name that only repeats a duration', () => {
 	it.each([
-		['1 hour', '1h', 'en'],
 		['Hour', '60m', 'en'],
-		['24 Hours', '1d', 'en'],
 		['30 min', '30m', 'en'],
-		['2 jours', '2d', 'fr'],
-		['saa 1', '1h', 'sw'],
 		['ساعتان', '2h', 'ar'],
-		['olunaku 1', '1d', 'lg'],
 		['1-hour', '1h', 'en'],
 		['Daily', '24h', 'en'],
-		['Day pass', '1d', 'en'],
 		['Pass 1 jour', '1d', 'fr'],
-		['Weekly', '7d', 'en'],
 		['Mensal', '30d', 'pt'],
 		['شهر', '30d', 'ar']
 	] as const)('%s for %s is found in its language', (name, duration, locale) => {
@@ -46,9 +39,7 @@ describe('a name that only repeats a duration', () => {
 		['2 hours', '1h'],
 		['Happy hour', '1h'],
 		['Night pass', '1d'],
-		['Month', '1d'],
 		['Pass', '1d'],
-		['500', '1d'],
 		['', '1d']
 	])('%j for %s is none', (name, duration) => {
 		expect(readDurationName(name, duration)).toBeNull();

@@ -20,12 +20,6 @@ const NOW = new Date('2026-11-21T12:40:00Z');
 const IN_TWO_DAYS = new Date('2026-11-23T13:40:00Z');
 
 describe.each(LOCALES)('in %s', (locale) => {
-	it('money has its code first, Latin digits and the decimals that it needs', () => {
-		const [thousand, half] = inLocale(locale, () => [formatMoney(1000, 'UGX'), formatMoney(12.5, 'KES')]);
-		expect(thousand).toMatch(/^UGX\u00a01[,.\u00a0]000$/);
-		expect(half).toMatch(/^KES\u00a012[.,]50$/);
-	});
-
 	it('times of day and dates have Latin digits and the Gregorian calendar', () => {
 		const [clock, moment] = inLocale(locale, () => [
 			clockText(IN_TWO_DAYS, ZONE),
@@ -55,12 +49,12 @@ describe.each(LOCALES)('in %s', (locale) => {
 
 it('each language has its own words and separators', () => {
 	const texts = LOCALES.map((locale) =>
-		inLocale(locale, () => `${formatDuration('2h')}, ${formatMoney(12.5, 'KES')}, ${formatDistance(1449)}`)
+		inLocale(locale, () => `${formatDuration('2h')}, ${formatMoney(1012.5, 'KES')}, ${formatDistance(1449)}`)
 	);
 	expect(texts.map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
-		...['2 hours, KES 12.50, 1.4 km', '2 heures, KES 12,50, 1,4 km', 'saa 2, KES 12.50, km 1.4'],
-		...['2 horas, KES 12,50, 1,4 km', 'ساعتان, KES 12.50, 1.4 كم', 'amasaha 2, KES 12,50, 1,4 km'],
-		...['essaawa 2, KES 12.50, 1.4 km', '2 ሰዓት, KES 12.50, 1.4 ኪሜ']
+		...['2 hours, KES 1,012.50, 1.4 km', '2 heures, KES 1 012,50, 1,4 km', 'saa 2, KES 1,012.50, km 1.4'],
+		...['2 horas, KES 1 012,50, 1,4 km', 'ساعتان, KES 1,012.50, 1.4 كم', 'amasaha 2, KES 1 012,50, 1,4 km'],
+		...['essaawa 2, KES 1,012.50, 1.4 km', '2 ሰዓት, KES 1,012.50, 1.4 ኪሜ']
 	]);
 });
 

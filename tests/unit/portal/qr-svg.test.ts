@@ -1,7 +1,6 @@
 /** The Wi-Fi code as a phone reads it: our SVG is drawn pixel by pixel and decoded by another library. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SessionRow, describeSession } from '#lib/server/billing/sessions.ts';
 import { type WifiSecurity, wifiPasswordProblem, wifiQrText } from '#lib/domain/wifi.ts';
 import { qrSvg } from '#lib/server/portal/qr-svg.ts';
 import { drawQr, pixelsPerModule, readQr } from '../../support/pages/qr.ts';
@@ -102,50 +101,5 @@ describe('an owner’s password', () => {
 			}),
 			{ numRuns: 50 }
 		);
-	});
-});
-
-describe('the code of each kind of access', () => {
-	const ssid = 'مقهى; "النيل"\\';
-	const row = (access_kind: SessionRow['access_kind']): SessionRow => ({
-		...{ id: 1, account_id: 1, router_id: 1, status: 'active', status_reason: null, duration: '1h' },
-		...{ duration_seconds: 3600, payment_method: 'mobile_money', phone: '+256772123456', amount_minor: 500 },
-		...{ currency: 'UGX', ssid, payment_id: 1, extends_session_id: null, pass_id: 1 },
-		...{ access_kind, max_devices: 1, payment_due_at: 0, starts_at: 0, offer_id: null, offer_name: null },
-		...{ speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null },
-		...{ expires_at: 0, ended_at: null, created_at: 0, updated_at: 0 },
-		status: 'active'
-	});
-	const revealed = {
-		...({ password: 'k7mq-x2vd-9hta', security: 'wpa' } as const),
-		...{ hidden: false, networkPassword: 'shared; "one"' }
-	};
-	const codeOf = (kind: SessionRow['access_kind'], more: object = {}) => {
-		const { qr, qr_joins } = describeSession(row(kind), null, 0, { ...revealed, ...more }).access;
-		if (qr !== null) expect(decoded(qr)).toBe(qr);
-		return [qr === null ? null : read(qr), qr_joins];
-	};
-
-	it('holds the bought password where the Wi-Fi takes it', () => {
-		const password = { T: 'WPA', S: ssid, P: revealed.password };
-		expect(codeOf('wpa_personal_per_client')).toEqual([password, 'access']);
-		expect(codeOf('shared_password')).toEqual([password, 'access']);
-	});
-
-	it('only joins the network of a hotspot, with its own password or none', () => {
-		expect(codeOf('portal_login')).toEqual([{ T: 'WPA', S: ssid, P: 'shared; "one"' }, 'network']);
-		expect(codeOf('portal_login', { security: 'nopass' })).toEqual([{ T: 'nopass', S: ssid }, 'network']);
-		expect(codeOf('portal_login', { networkPassword: null })).toEqual([null, null]);
-	});
-
-	it.each(['wpa_personal_per_client', 'shared_password', 'portal_login'] as const)(
-		'says for %s that the network is hidden',
-		(kind) => {
-			expect(codeOf(kind, { hidden: true })[0]).toMatchObject({ S: ssid, H: 'true' });
-		}
-	);
-
-	it('is none for an enterprise network', () => {
-		expect(codeOf('wpa_enterprise')).toEqual([null, null]);
 	});
 });

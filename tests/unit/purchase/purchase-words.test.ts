@@ -1,19 +1,12 @@
 /** The sentences of a purchase in every language: each state, failure and refund has its own. */
-import { sessionStatus } from '#lib/server/contract/session.ts';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { overwriteGetLocale } from '#lib/i18n/generated/runtime.js';
 import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
-import {
-	type PaymentState,
-	type PurchaseState,
-	type SessionState,
-	describeAdded,
-	describeState
-} from '#lib/purchase/state.ts';
-import { failureCode, paymentStatus } from '#lib/server/contract/payment.ts';
-import { NOW, payment, WORDS } from './purchase-values.ts';
+import { type PurchaseState, describeAdded, describeState } from '#lib/purchase/state.ts';
+import { failureCode } from '#lib/server/contract/payment.ts';
+import { NOW, payment, PAYMENTS, REFUND_REASONS, session, SESSIONS, WORDS } from './purchase-values.ts';
 
 const folder = fileURLToPath(new URL('../../../src/lib/i18n/messages', import.meta.url));
 const sentencesOf = (locale: Locale): Record<string, string> =>
@@ -33,37 +26,6 @@ test.each(LOCALES)('%s distinguishes what English distinguishes', (locale) => {
 	}
 });
 
-const REASONS = {
-	ended: ['client_ended', 'admin_ended', 'refunded', null],
-	cancelled: ['client_cancelled', 'payment_timeout', 'provisioning_failed', null]
-};
-const REFUNDS = [
-	'duplicate_payment',
-	'session_cancelled',
-	'late_payment',
-	'provisioning_failed',
-	'amount_mismatch',
-	'admin',
-	null
-];
-
-const SESSIONS: SessionState[] = sessionStatus.options.flatMap((status) =>
-	(status === 'ended' || status === 'cancelled' ? REASONS[status] : [null]).map((status_reason) => ({
-		status,
-		status_reason,
-		expires_at: null
-	}))
-);
-
-const PAYMENTS: (PaymentState | null)[] = [
-	null,
-	payment('success', { applied: true }),
-	...paymentStatus.options.flatMap((status) => [
-		...[...failureCode.options, null].map((failure_code) => payment(status, { failure_code })),
-		...REFUNDS.map((refund_reason) => payment(status, { refund_reason }))
-	])
-];
-
 /** Removes suffixes that do not change the sentences. */
 const base = (kind: string) => kind.replace(/-(closed|payable)$/, '');
 const saidIn = ({ title, text, next, note }: PurchaseState) => [title, text, next, note ?? ''].join(' | ');
@@ -73,10 +35,10 @@ describe.each(LOCALES)('in %s', (locale) => {
 	afterAll(() => overwriteGetLocale(() => 'en'));
 
 	const states = () =>
-		SESSIONS.flatMap((session) =>
-			PAYMENTS.flatMap((one) => {
-				const added = describeAdded(session, one, WORDS, NOW);
-				return [describeState(session, one, WORDS, NOW), ...(added ? [added] : [])];
+		SESSIONS.flatMap((aSession) =>
+			PAYMENTS.flatMap((aPayment) => {
+				const added = describeAdded(aSession, aPayment, WORDS, NOW);
+				return [describeState(aSession, aPayment, WORDS, NOW), ...(added ? [added] : [])];
 			})
 		);
 
@@ -85,15 +47,16 @@ describe.each(LOCALES)('in %s', (locale) => {
 			for (const text of [state.title, state.text, state.next]) {
 				expect(text, state.kind).toMatch(/\p{L}.*\P{L}$/su);
 				expect(text, state.kind).not.toMatch(/[{}]|undefined|purchase_/);
+				if (locale === 'en') expect(text, state.kind).not.toMatch(/null|session|transaction|payload/);
 			}
 		}
 	});
 
 	test('different states have different sentences', () => {
 		const kinds = new Map<string, Set<string>>();
-		for (const session of SESSIONS) {
-			for (const one of PAYMENTS) {
-				const state = describeState(session, one, WORDS, NOW);
+		for (const aSession of SESSIONS) {
+			for (const aPayment of PAYMENTS) {
+				const state = describeState(aSession, aPayment, WORDS, NOW);
 				const said = saidIn(state);
 				kinds.set(said, (kinds.get(said) ?? new Set()).add(base(state.kind)));
 			}
@@ -102,13 +65,13 @@ describe.each(LOCALES)('in %s', (locale) => {
 	});
 
 	test('each failure and each refund reason has its own sentence', () => {
-		const unpaid = { status: 'pending_payment', status_reason: null, expires_at: null };
+		const unpaid = session('pending_payment');
 		const failures = [...failureCode.options, null].map((failure_code) =>
 			saidIn(describeState(unpaid, payment('failed', { failure_code }), WORDS, NOW))
 		);
 		expect(new Set(failures).size).toBe(failures.length);
 		for (const status of ['success', 'refund_pending', 'refunded', 'refund_failed']) {
-			const refunds = REFUNDS.map((refund_reason) =>
+			const refunds = REFUND_REASONS.map((refund_reason) =>
 				saidIn(describeState(unpaid, payment(status, { refund_reason }), WORDS, NOW))
 			);
 			expect(new Set(refunds).size).toBe(refunds.length);

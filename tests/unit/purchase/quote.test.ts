@@ -142,14 +142,11 @@ describe('the form of a purchase', () => {
 	});
 
 	test.each([
-		[{ time: 'own' }, /^Use a whole number/],
 		[{ time: '' }, 'Choose how long.'],
 		[{ time: 'own', count: '1.5' }, /^Use a whole number/],
-		[{ time: 'own', count: '-2' }, /^Use a whole number/],
 		[{ time: 'own', count: '0' }, /^Use a whole number/],
 		[{ time: 'own', count: '2', unit: 'y' }, /^Use a whole number/],
 		[{ time: 'own', count: '5', unit: 'm' }, 'Choose from 15 minutes to 30 days.'],
-		[{ time: '99999w 1' }, 'Choose from 15 minutes to 30 days.'],
 		[{ time: '<b> 500' }, 'Choose from 15 minutes to 30 days.']
 	])('%o is answered with a sentence', (fields, sentence) => {
 		expect(wantedTime(ROUTER, entry(fields))).toEqual({ error: expect.stringMatching(sentence) });
@@ -236,12 +233,9 @@ describe('the list of offers', () => {
 
 	test.each([
 		['6h', true, 3000],
-		['361m', true, null],
 		['7h', true, null],
 		['1d', true, 1000],
-		['24h', true, 1000],
 		['2d', true, null],
-		['1w', true, null],
 		['30d', true, null],
 		['6h', false, null],
 		['1d', false, 1000]
