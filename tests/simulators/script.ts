@@ -68,15 +68,9 @@ export interface CallbackScript {
 	alter?: 'forged_success' | 'wrong_amount' | 'wrong_id' | 'bad_signature' | 'no_signature' | 'garbage';
 }
 
-/** Ways of writing a body that mean the same. */
+/** Ways of sending a body that mean the same; what its text may look like: tests/unit/billing/bodies.test.ts. */
 export const WRITTEN = {
-	byteOrderMark: (body: string) => `\ufeff${body}`,
-	trailingNul: (body: string) => `${body}\0\0`,
-	trailingBytes: (body: string) => `${body}\r\n0\r\n\r\n`,
-	twice: (body: string) => body + body,
 	field: (body: string) => `data=${encodeURIComponent(body)}`,
-	name: (body: string) => `${encodeURIComponent(body)}=`,
-	text: (body: string) => JSON.stringify(body),
 	utf16: (body: string) => Buffer.from(`\ufeff${body}`, 'utf16le'),
 	gzip: (body: string) => gzipSync(body)
 } satisfies Record<string, (body: string) => BodyInit>;

@@ -211,18 +211,21 @@ describe.each(DATABASES)('on %s', (database) => {
 		await check(later);
 		expect(await count()).toBe(before.length);
 
-		// The same amount in other ways of writing, and money that went out.
+		// The same amount in another way of writing (tests/unit/domain/money.test.ts has all), and money that went out.
 		const amount = same?.amount ?? 0;
-		const ways = [`${amount},00`, `USh ${amount}.00`, `"${amount}"`, `\u200e${amount} `, `UGX ${amount}`];
-		for (const way of ways) {
-			const rows = [`;${same?.provider_reference ?? ''};${way}`, ';OUT;-700,00', ';OUT;(1 700)', ';OUT;'];
-			writeFileSync(file, ['sep=;', 'Reference;Transaction;Amount', ...rows].join('\n'));
-			const { stdout } = await check(later);
-			expect([way, JSON.parse(stdout.trim().split('\n').at(-1) ?? '')]).toEqual([
-				way,
-				expect.objectContaining({ rows: 1, matched: 1, amount: 0 })
-			]);
-		}
+		const rows = [
+			`;${same?.provider_reference ?? ''};USh ${amount},00`,
+			';OUT;-700,00',
+			';OUT;(1 700)',
+			';OUT;'
+		];
+		writeFileSync(file, ['sep=;', 'Reference;Transaction;Amount', ...rows].join('\n'));
+		const { stdout } = await check(later);
+		expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+			rows: 1,
+			matched: 1,
+			amount: 0
+		});
 		expect(await count()).toBe(before.length);
 
 		for (const [wrong, reason] of [
@@ -245,8 +248,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			code: 1,
 			stderr: expect.stringContaining('no column "Transaction"; it has Period, November')
 		});
-		writeFileSync(file, 'Reference,Transaction,Amount\n,TX-1,a lot\n');
-		expect(await check(later)).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2') });
 		expect(await count()).toBe(before.length);
 	});
 });

@@ -225,22 +225,6 @@ describe('a status read', () => {
 		});
 	});
 
-	it('finds a push with a lost answer by its callback, and not before', async () => {
-		simulator.script({}, { submit: 'drop_after' });
-		const asked = request();
-		expect((await adapter.submit(asked)).kind).toBe('uncertain');
-		const before = simulator.requests.length;
-		expect(await adapter.readStatus(attempt(asked))).toMatchObject({ kind: 'unreadable' });
-		expect(simulator.requests).toHaveLength(before);
-		simulator.advance(1_000);
-		const claim = await claimAt(asked.callbackUrl);
-		expect(claim.operatorReference).toBe(simulator.books.payments[0]?.operatorReference);
-		expect(await adapter.readStatus(attempt(asked, { claim }))).toMatchObject({
-			kind: 'succeeded',
-			amountMinor: 2_500
-		});
-	});
-
 	it('finds a push whose answer and callback were lost in the list of settled payments, when allowed', async () => {
 		configure({ MPESA_PULL: 'on' });
 		simulator.script({}, { submit: 'drop_after', callbacks: [] });
@@ -366,18 +350,6 @@ describe('a status read', () => {
 		}
 	);
 
-	it('returns the amount of the callback, right or wrong', async () => {
-		const { asked, reference } = await pushed({
-			callbacks: [{ when: 'at_outcome', afterMs: 0, times: 1, alter: 'wrong_amount' }]
-		});
-		simulator.advance(1_000);
-		const claim = await claimAt(asked.callbackUrl);
-		expect(await adapter.readStatus({ ...reference, claim })).toMatchObject({
-			kind: 'succeeded',
-			amountMinor: 2_600
-		});
-	});
-
 	it('takes neither amount nor receipt from a callback that names another push', async () => {
 		const { asked, reference } = await pushed({
 			callbacks: [{ when: 'at_outcome', afterMs: 0, times: 1, alter: 'wrong_id' }]
@@ -468,144 +440,142 @@ describe('a callback', () => {
 });
 
 /** Reversals, against the simulated Daraja. */
-describe('reversals', () => {
-	describe('a refund', () => {
-		/** A payment with its receipt, and a refund of it. */
-		async function owed(script: Partial<Script> = {}) {
-			const { asked, reference } = await pushed(script);
-			simulator.advance(1_000);
-			const claim = await claimAt(asked.callbackUrl);
-			const { operatorReference } = reference;
-			const { providerReference } = claim;
-			const refund = refundOf(asked, { operatorReference, providerReference });
-			return { refund, reading: readingOf(refund) };
-		}
-		const send = async (refund: RefundRequest) => {
-			const outcome = await adapter.refund?.(refund);
-			if (!outcome) throw new Error('There are no refunds');
-			return outcome;
-		};
+describe('a refund', () => {
+	/** A payment with its receipt, and a refund of it. */
+	async function owed(script: Partial<Script> = {}) {
+		const { asked, reference } = await pushed(script);
+		simulator.advance(1_000);
+		const claim = await claimAt(asked.callbackUrl);
+		const { operatorReference } = reference;
+		const { providerReference } = claim;
+		const refund = refundOf(asked, { operatorReference, providerReference });
+		return { refund, reading: readingOf(refund) };
+	}
+	const send = async (refund: RefundRequest) => {
+		const outcome = await adapter.refund?.(refund);
+		if (!outcome) throw new Error('There are no refunds');
+		return outcome;
+	};
 
-		it('reverses the receipt, waits, and ends with the result that is sent to its address', async () => {
-			const { refund, reading } = await owed();
-			const outcome = await send(refund);
-			expect(outcome).toMatchObject({ kind: 'accepted', operatorReference: expect.any(String) });
-			expect(lastSent()).toMatchObject({
-				Initiator: 'simulatedapi',
-				CommandID: 'TransactionReversal',
-				TransactionID: 'SKA0000001',
-				Amount: '25',
-				ReceiverParty: '174379',
-				RecieverIdentifierType: '11',
-				ResultURL: refund.callbackUrl,
-				QueueTimeOutURL: `${refund.callbackUrl}?notice=timeout`
-			});
-			const operatorReference = outcome.kind === 'accepted' ? outcome.operatorReference : null;
-			const later = { ...reading, operatorReference };
-			expect(await adapter.readRefund?.({ ...later, claim: null })).toMatchObject({ kind: 'pending' });
-			simulator.advance(1_000);
-			const claim = await claimAt(refund.callbackUrl);
-			expect(claim).toMatchObject({ claimed: 'succeeded', operatorReference, amountMinor: 2_500 });
-			expect(await adapter.readRefund?.({ ...later, claim })).toMatchObject({
-				kind: 'succeeded',
-				providerReference: 'SKR0000001',
-				amountMinor: 2_500
-			});
-			expect(simulator.ledger()).toMatchObject({ debited: 25, refunded: 25 });
+	it('reverses the receipt, waits, and ends with the result that is sent to its address', async () => {
+		const { refund, reading } = await owed();
+		const outcome = await send(refund);
+		expect(outcome).toMatchObject({ kind: 'accepted', operatorReference: expect.any(String) });
+		expect(lastSent()).toMatchObject({
+			Initiator: 'simulatedapi',
+			CommandID: 'TransactionReversal',
+			TransactionID: 'SKA0000001',
+			Amount: '25',
+			ReceiverParty: '174379',
+			RecieverIdentifierType: '11',
+			ResultURL: refund.callbackUrl,
+			QueueTimeOutURL: `${refund.callbackUrl}?notice=timeout`
 		});
-
-		it('with a lost result is queried; the answer comes to its address, too', async () => {
-			const { refund, reading } = await owed({ refund: { callbacks: [], afterMs: 2_000 } });
-			const outcome = await send(refund);
-			const operatorReference = outcome.kind === 'accepted' ? outcome.operatorReference : null;
-			const later = { ...reading, operatorReference, claim: null };
-			const url = `${refund.callbackUrl}?notice=status`;
-			const at = new URL(url).pathname + new URL(url).search;
-
-			await adapter.readRefund?.(later);
-			expect(lastSent()).toMatchObject({
-				CommandID: 'TransactionStatusQuery',
-				OriginalConversationID: operatorReference,
-				IdentifierType: '4',
-				ResultURL: url
-			});
-			simulator.advance(100);
-			await expect.poll(() => receiver.at(at).length).toBe(1);
-			const early = await adapter.parseCallback(callbackOf(url, receiver.at(at)[0]?.raw ?? ''));
-			expect(early).toMatchObject({ claimed: 'pending', operatorReference });
-
-			simulator.advance(2_000);
-			await adapter.readRefund?.(later);
-			simulator.advance(100);
-			await expect.poll(() => receiver.at(at).length).toBe(2);
-			expect(await claimAt(url)).toMatchObject({
-				claimed: 'succeeded',
-				operatorReference,
-				providerReference: 'SKR0000001',
-				amountMinor: 2_500
-			});
+		const operatorReference = outcome.kind === 'accepted' ? outcome.operatorReference : null;
+		const later = { ...reading, operatorReference };
+		expect(await adapter.readRefund?.({ ...later, claim: null })).toMatchObject({ kind: 'pending' });
+		simulator.advance(1_000);
+		const claim = await claimAt(refund.callbackUrl);
+		expect(claim).toMatchObject({ claimed: 'succeeded', operatorReference, amountMinor: 2_500 });
+		expect(await adapter.readRefund?.({ ...later, claim })).toMatchObject({
+			kind: 'succeeded',
+			providerReference: 'SKR0000001',
+			amountMinor: 2_500
 		});
+		expect(simulator.ledger()).toMatchObject({ debited: 25, refunded: 25 });
+	});
 
-		it('with a failed query is neither failed nor done', async () => {
-			const body = JSON.stringify({ Result: { ResultCode: 2001, OriginatorConversationID: 'x' } });
-			const hint = await adapter.parseCallback(callbackOf('http://a.example/c?notice=status', body));
-			expect(hint.claimed).toBe('pending');
-		});
+	it('with a lost result is queried; the answer comes to its address, too', async () => {
+		const { refund, reading } = await owed({ refund: { callbacks: [], afterMs: 2_000 } });
+		const outcome = await send(refund);
+		const operatorReference = outcome.kind === 'accepted' ? outcome.operatorReference : null;
+		const later = { ...reading, operatorReference, claim: null };
+		const url = `${refund.callbackUrl}?notice=status`;
+		const at = new URL(url).pathname + new URL(url).search;
 
-		it('that was refused in the end is failed', async () => {
-			const { refund, reading } = await owed({ refund: { outcome: '2028' } });
-			await send(refund);
-			simulator.advance(1_000);
-			const claim = await claimAt(refund.callbackUrl);
-			expect(await adapter.readRefund?.({ ...reading, claim })).toMatchObject({
-				kind: 'failed',
-				reason: 'merchant_error'
-			});
+		await adapter.readRefund?.(later);
+		expect(lastSent()).toMatchObject({
+			CommandID: 'TransactionStatusQuery',
+			OriginalConversationID: operatorReference,
+			IdentifierType: '4',
+			ResultURL: url
 		});
+		simulator.advance(100);
+		await expect.poll(() => receiver.at(at).length).toBe(1);
+		const early = await adapter.parseCallback(callbackOf(url, receiver.at(at)[0]?.raw ?? ''));
+		expect(early).toMatchObject({ claimed: 'pending', operatorReference });
 
-		it('of a payment that was reversed before is done', async () => {
-			const { refund, reading } = await owed();
-			await send(refund);
-			simulator.advance(1_000);
-			const again = { ...refund, callbackUrl: `${refund.callbackUrl}-again` };
-			await send(again);
-			simulator.advance(1_000);
-			const claim = await claimAt(again.callbackUrl);
-			expect(await adapter.readRefund?.({ ...reading, claim })).toMatchObject({ kind: 'succeeded' });
-			expect(simulator.ledger()).toMatchObject({ refunded: 25, refunds: 1 });
+		simulator.advance(2_000);
+		await adapter.readRefund?.(later);
+		simulator.advance(100);
+		await expect.poll(() => receiver.at(at).length).toBe(2);
+		expect(await claimAt(url)).toMatchObject({
+			claimed: 'succeeded',
+			operatorReference,
+			providerReference: 'SKR0000001',
+			amountMinor: 2_500
 		});
+	});
 
-		it('with a lost answer is found by its result, and cannot be queried before', async () => {
-			const { refund, reading } = await owed({ refund: { submit: 'drop_after' } });
-			expect(await send(refund)).toMatchObject({ kind: 'uncertain' });
-			expect(await adapter.readRefund?.({ ...reading, claim: null })).toMatchObject({ kind: 'unreadable' });
-			simulator.advance(1_000);
-			const claim = await claimAt(refund.callbackUrl);
-			expect(await adapter.readRefund?.({ ...reading, claim })).toMatchObject({ kind: 'succeeded' });
-		});
+	it('with a failed query is neither failed nor done', async () => {
+		const body = JSON.stringify({ Result: { ResultCode: 2001, OriginatorConversationID: 'x' } });
+		const hint = await adapter.parseCallback(callbackOf('http://a.example/c?notice=status', body));
+		expect(hint.claimed).toBe('pending');
+	});
 
-		it('without a receipt waits for it; without an initiator refunds are off', async () => {
-			const { refund } = await owed();
-			const before = simulator.requests.length;
-			const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };
-			expect(await send(noReceipt)).toMatchObject({
-				kind: 'refused',
-				reason: 'provider_unavailable',
-				retryable: true
-			});
-			expect(simulator.requests).toHaveLength(before);
-			const without = adapterWith({ MPESA_INITIATOR: '', MPESA_SECURITY_CREDENTIAL: '' });
-			expect(without.refund).toBeUndefined();
-			expect(without.readRefund).toBeUndefined();
+	it('that was refused in the end is failed', async () => {
+		const { refund, reading } = await owed({ refund: { outcome: '2028' } });
+		await send(refund);
+		simulator.advance(1_000);
+		const claim = await claimAt(refund.callbackUrl);
+		expect(await adapter.readRefund?.({ ...reading, claim })).toMatchObject({
+			kind: 'failed',
+			reason: 'merchant_error'
 		});
+	});
 
-		it('without a receipt finds it in the list of settled payments, when allowed', async () => {
-			configure({ MPESA_PULL: 'on' });
-			const { refund } = await owed();
-			const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };
-			expect(await send(noReceipt)).toMatchObject({ kind: 'accepted' });
-			expect(lastSent()).toMatchObject({ TransactionID: 'SKA0000001' });
+	it('of a payment that was reversed before is done', async () => {
+		const { refund, reading } = await owed();
+		await send(refund);
+		simulator.advance(1_000);
+		const again = { ...refund, callbackUrl: `${refund.callbackUrl}-again` };
+		await send(again);
+		simulator.advance(1_000);
+		const claim = await claimAt(again.callbackUrl);
+		expect(await adapter.readRefund?.({ ...reading, claim })).toMatchObject({ kind: 'succeeded' });
+		expect(simulator.ledger()).toMatchObject({ refunded: 25, refunds: 1 });
+	});
+
+	it('with a lost answer is found by its result, and cannot be queried before', async () => {
+		const { refund, reading } = await owed({ refund: { submit: 'drop_after' } });
+		expect(await send(refund)).toMatchObject({ kind: 'uncertain' });
+		expect(await adapter.readRefund?.({ ...reading, claim: null })).toMatchObject({ kind: 'unreadable' });
+		simulator.advance(1_000);
+		const claim = await claimAt(refund.callbackUrl);
+		expect(await adapter.readRefund?.({ ...reading, claim })).toMatchObject({ kind: 'succeeded' });
+	});
+
+	it('without a receipt waits for it; without an initiator refunds are off', async () => {
+		const { refund } = await owed();
+		const before = simulator.requests.length;
+		const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };
+		expect(await send(noReceipt)).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_unavailable',
+			retryable: true
 		});
+		expect(simulator.requests).toHaveLength(before);
+		const without = adapterWith({ MPESA_INITIATOR: '', MPESA_SECURITY_CREDENTIAL: '' });
+		expect(without.refund).toBeUndefined();
+		expect(without.readRefund).toBeUndefined();
+	});
+
+	it('without a receipt finds it in the list of settled payments, when allowed', async () => {
+		configure({ MPESA_PULL: 'on' });
+		const { refund } = await owed();
+		const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };
+		expect(await send(noReceipt)).toMatchObject({ kind: 'accepted' });
+		expect(lastSent()).toMatchObject({ TransactionID: 'SKA0000001' });
 	});
 });
 
