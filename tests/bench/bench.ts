@@ -4,7 +4,7 @@
  * the result is the ratio within a round (median, smallest and largest), which depends little on the machine.
  *
  * Options: --database sqlite|postgres, --rounds N, --seconds N, --routers N, --connections N, --starts N,
- * --only REGEX (routes whose name matches), --json FILE, --cpu-prof DIR (writes a profile of the server). Run
+ * --json FILE, --cpu-prof DIR (writes a profile of the server). Run
  * `npm run build` first.
  */
 import { fork } from 'node:child_process';
@@ -17,17 +17,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '../support/server/ports.ts';
 import { startPostgres } from '../support/database/postgres.ts';
-import { addRouters, crowdSearches, EAST, makePayments, searches } from './support/data.ts';
+import { addRouters, makePayments, searches } from './support/data.ts';
 import { figure, median, spread, writeJson } from './support/figures.ts';
 import type { Seen, Task } from './support/load.ts';
-import { cpuOfPostgres } from './processes.ts';
-import { cpuMs, demoKey, residentMb, startBenchServer, type BenchServer } from './support/server.ts';
+import { cpuOf, cpuOfPostgres } from './processes.ts';
+import { demoKey, residentMb, startBenchServer, type BenchServer } from './support/server.ts';
 
-const GOALS = { routers: 0.5, offers: 1.15, status: 1, startMs: 400, idleMb: 80 };
+const GOALS = { routers: 0.5, status: 1, startMs: 400, idleMb: 80 };
 /** Wait before idle memory is read. */
 const REST_MS = 2_000;
-const WITHOUT_OFFERS = 'GET /v1/routers';
-const WITH_OFFERS = 'GET /v1/routers, five offers each';
 const SEARCHES = 2_000;
 const PAYMENTS = 50;
 
@@ -39,7 +37,6 @@ const { values } = parseArgs({
 		routers: { type: 'string', default: '100000' },
 		connections: { type: 'string', default: '32' },
 		starts: { type: 'string', default: '5' },
-		only: { type: 'string', default: '' },
 		json: { type: 'string' },
 		'cpu-prof': { type: 'string' }
 	}
@@ -91,13 +88,9 @@ try {
 	const payments = await makePayments(`http://127.0.0.1:${server.port}`, key, PAYMENTS);
 	const subjects: Subject[] = [
 		subject('empty route', null, ['/healthz'], null),
-		subject(WITHOUT_OFFERS, GOALS.routers, searches(SEARCHES), key),
-		subject(WITH_OFFERS, null, searches(SEARCHES, { centre: EAST }), key),
-		subject('GET /v1/routers, full pages', null, searches(SEARCHES, { more: '&radius=2000' }), key),
-		...crowdSearches.map(({ size, paths }) => subject(`GET /v1/routers, ${size} in range`, null, paths, key)),
-		subject('place search without a result', null, ['/?place=zzzz'], null),
+		subject('GET /v1/routers', GOALS.routers, searches(SEARCHES), key),
 		subject('GET /v1/payments/{id}/status', GOALS.status, payments, key)
-	].filter(({ name }) => new RegExp(values.only).test(name));
+	];
 	const busy = await measure(server, subjects, settings.DATABASE_URL);
 	const loadedMb = residentMb(server.child.pid ?? 0);
 	await server.stop();
@@ -145,17 +138,13 @@ async function measure(server: BenchServer, subjects: Subject[], databaseUrl: st
 	// Warm-up: compiles code and prepares statements.
 	for (const one of subjects) await ask(one, seconds);
 	const cpuOfDatabase = postgres ? await cpuOfPostgres(databaseUrl) : () => 0;
-	const usedMs = () => {
-		const own = cpuMs(server.child.pid ?? 0);
-		return own === null ? null : own + cpuOfDatabase() * 1000;
-	};
+	const usedSeconds = () => cpuOf(server.child.pid ?? 0) + cpuOfDatabase();
 	for (let round = 0; round < rounds; round += 1) {
 		for (const one of subjects) {
-			const before = usedMs();
+			const before = usedSeconds();
 			const seen = await ask(one, seconds);
-			const after = usedMs();
 			one.rates.push(seen.requests / seen.seconds);
-			if (before !== null && after !== null) one.costs.push(((after - before) * 1000) / seen.requests);
+			one.costs.push(((usedSeconds() - before) * 1_000_000) / seen.requests);
 			busy.push(seen.busy);
 		}
 	}
@@ -171,19 +160,10 @@ function report(subjects: Subject[]) {
 	);
 	for (const { name, goal, rates, costs } of subjects) {
 		const ratios = rates.map((rate, round) => rate / (empty.rates[round] ?? rate));
-		const cost = costs.length > 0 ? `${median(costs).toFixed(0)} µs of CPU time`.padStart(22) : '';
+		const cost = `${median(costs).toFixed(0)} µs of CPU time`.padStart(22);
 		const judged = goal === null ? '' : `, goal ${goal}: ${verdict(ratios, goal)}`;
 		const ratio = `${spread(ratios, 'of the empty route', 2)}${judged}`;
 		console.log(`${name.padEnd(33)} ${`${median(rates).toFixed(0)}/s`.padStart(8)}${cost}   ${ratio}`);
-	}
-	const costsOf = (wanted: string) => subjects.find(({ name }) => name === wanted)?.costs ?? [];
-	const without = costsOf(WITHOUT_OFFERS);
-	const ratios = costsOf(WITH_OFFERS).map((cost, round) => cost / (without[round] ?? Number.NaN));
-	if (ratios.length > 0) {
-		const goal = median(ratios) <= GOALS.offers ? 'met' : 'MISSED';
-		console.log(
-			`\noffers: ${spread(ratios, 'times the CPU time of routers without', 2)}, goal ${GOALS.offers}: ${goal}`
-		);
 	}
 }
 

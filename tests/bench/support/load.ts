@@ -21,7 +21,6 @@ export interface Seen {
 	seconds: number;
 	/** CPU use of this process; 1 is one core. */
 	busy: number;
-	bytes: number;
 }
 
 const END_OF_CHUNKS = Buffer.from('\r\n0\r\n\r\n');
@@ -43,7 +42,7 @@ async function run({ port, connections, seconds, paths, key }: Task): Promise<Se
 	const requests = paths.map((path) =>
 		Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${authorization}\r\n`)
 	);
-	const seen = { requests: 0, bytes: 0 };
+	const seen = { requests: 0 };
 	let asked = 0;
 	const next = () => requests[asked++ % requests.length] ?? Buffer.alloc(0);
 	const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
@@ -64,18 +63,12 @@ async function open(port: number): Promise<Socket> {
 }
 
 /** Repeats requests until `end`; resolves after the last response. */
-function ask(
-	socket: Socket,
-	next: () => Buffer,
-	seen: { requests: number; bytes: number },
-	end: number
-): Promise<void> {
+function ask(socket: Socket, next: () => Buffer, seen: { requests: number }, end: number): Promise<void> {
 	return new Promise((resolve, reject) => {
 		let collected: Buffer | null = null;
 		socket.on('error', reject);
 		socket.on('close', () => reject(new Error('The server closed a connection')));
 		socket.on('data', (data: Buffer) => {
-			seen.bytes += data.length;
 			collected = collected ? Buffer.concat([collected, data]) : data;
 			if (!isWhole(collected)) return;
 			const status = collected.toString('latin1', 9, 12);

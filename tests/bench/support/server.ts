@@ -1,7 +1,7 @@
 /** Starts the built server as in production: one process, without the test clock. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import process from 'node:process';
@@ -101,15 +101,4 @@ function takesConnections(port: number): Promise<boolean> {
 export function residentMb(pid: number): number {
 	const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
 	return Number(stdout.trim()) / 1024;
-}
-
-/** CPU time of a process in milliseconds; null if not on Linux. */
-export function cpuMs(pid: number): number | null {
-	try {
-		const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-		const ticksPerSecond = 100;
-		return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
-	} catch {
-		return null;
-	}
 }
