@@ -205,14 +205,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 			expect(await sessions()).toBe(before);
 		});
-
-		it('that is unknown, or missing, is answered 401 without limits', async () => {
-			for (const api of [fixture().nobody, createApi(fixture().server.url, `${caller().key}x`)]) {
-				const answer = await api.send('GET', '/v1/routers/1', from('192.0.2.200'));
-				expect(answer.status).toBe(401);
-				expect(limitsOf(answer)).toEqual([null, null, null, null, null]);
-			}
-		});
 	});
 
 	it('the enterprise plan has its own limit, exactly', async () => {

@@ -7,7 +7,8 @@ import { untilQuiet } from '../../torture/time.ts';
 const kib = 1024;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const fixture = useFixture({ database });
+	// Callbacks come around the proxy that names addresses, and are taken all the same.
+	const fixture = useFixture({ database, env: { ADDRESS_HEADER: 'x-client-address' } });
 
 	/** A payment that is with the operator, and the address at which the operator may call. */
 	async function start(digits: string): Promise<{ payment: Payment; address: string }> {
@@ -146,18 +147,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(longest).toBeLessThanOrEqual(4 * kib);
 	});
 
-	it('reads a body without a content type', async () => {
-		const { payment, address } = await start('003');
-		const body = '{"status":"anything"}';
-		// Bytes, because fetch gives a string a type.
-		expect((await fetch(address, { method: 'POST', body: Buffer.from(body) })).status).toBe(200);
-		const rows = await fixture().sql.all(
-			"select raw from operator_messages where kind = 'callback' and payment_id = ?",
-			payment.id
-		);
-		expect(rows).toEqual([{ raw: body }]);
-	});
-
 	it('keeps no whole number of a payer', async () => {
 		const { payment, address } = await start('003');
 		await call(address, 'POST', `{"msisdn":"${payment.phone.slice(1)}"}`);
@@ -186,12 +175,17 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('needs no key and no origin of ours, whatever its content type', async () => {
-		const { address } = await start('003');
+		const { address, payment } = await start('003');
 		for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json']) {
 			const headers = { 'content-type': type, origin: 'https://operator.example' };
 			const { status } = await fetch(address, { method: 'POST', body: 'a=b', headers });
 			expect(status).toBe(200);
 		}
+		// Bytes, because fetch gives a string a type.
+		await fetch(address, { method: 'POST', body: Buffer.from('{"status":"anything"}') });
+		const raw = "select raw from operator_messages where kind = 'callback' and payment_id = ? order by id";
+		const rows = await fixture().sql.all(raw, payment.id);
+		expect(rows.map((row) => row['raw'])).toEqual(['a=b', 'a=b', 'a=b', '{"status":"anything"}']);
 	});
 });
 
@@ -235,20 +229,4 @@ describe('with a list of the operator’s addresses', () => {
 			if (!isListed) expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
 		}
 	);
-});
-
-describe('behind a proxy that names addresses', () => {
-	const behind = useFixture({ env: { ADDRESS_HEADER: 'x-client-address' } });
-
-	it('a callback that comes around it is taken all the same', async () => {
-		const { api, sql, asked } = behind();
-		const payment = await api.pay(await api.createSession({ phone: numberEnding('003') }));
-		await asked(payment);
-		const [charge] = await sql.all(
-			'select callback_url from sandbox_charges c join payments p on p.reference = c.reference where p.id = ?',
-			payment.id
-		);
-		const response = await fetch(String(charge?.['callback_url']), { method: 'POST', body: '{}' });
-		expect(response.status).toBe(200);
-	});
 });

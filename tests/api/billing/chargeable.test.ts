@@ -44,16 +44,6 @@ describe('half an hour for KES 2.50', () => {
 		]);
 	});
 
-	it('is not on the page, and is marked where another method charges it', async () => {
-		const browser = browse(operated.fixture.server.url);
-		const only = await browser.get('/r/3');
-		expect(only.html).toContain('value="1h 5"');
-		expect(only.html).not.toContain('2.50');
-		const mixed = await browser.get('/r/6');
-		expect(mixed.html).toContain('value="30m 2.5"');
-		expect(mixed.text.match(/Not with every payment method/g)).toHaveLength(1);
-	});
-
 	it('cannot be bought by a page of before, which says why', async () => {
 		const reason = /KES 2\.50 cannot be paid with (M-Pesa|mobile-money): whole amounts only/;
 		expect((await post(3, '30m 2.5', 'mpesa')).text).toMatch(reason);

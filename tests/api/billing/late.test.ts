@@ -54,9 +54,9 @@ function useLate(database: string) {
 		expect(await sql.count('select count(*) from refunds where payment_id = ?', payment.id)).toBe(1);
 	}
 
-	/** A payment whose time ends; by default the operator says later that it was paid. */
-	async function expired(session: Session, digits = '004'): Promise<Payment> {
-		const payment = await start(session, digits);
+	/** A payment whose time ends; the operator says later that it was paid. */
+	async function expired(session: Session): Promise<Payment> {
+		const payment = await start(session, '004');
 		await fixture().server.advance(10 * minute);
 		return settledAs(payment, 'expired');
 	}
@@ -288,9 +288,6 @@ describe.each(DATABASES)('on %s', (database) => {
 				payment.id
 			);
 
-		/** The longest pause between two looks is six hours and a tenth. */
-		const longestPauseMs = 6.7 * 60 * minute;
-
 		it('a payment without an answer is read for RECONCILE_HOURS, then a review is opened', async () => {
 			const { server, sql } = fixture();
 			const payment = await start(await fixture().api.createSession(), '003');
@@ -333,16 +330,5 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 			return due === 0;
 		}
-
-		it('a payment without an answer is read for 24 hours', async () => {
-			const { server } = fixture();
-			const payment = await expired(await fixture().api.createSession(), '003');
-			await server.advance(17 * 60 * minute);
-			await eventually('a look', () => isLookedAt(payment));
-			expect(await asked(payment)).toBe(1);
-			await paidAfterAll(payment);
-			await server.advance(longestPauseMs);
-			await refundedBecause(payment, 'late_payment');
-		});
 	});
 });

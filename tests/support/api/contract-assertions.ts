@@ -68,7 +68,7 @@ function assertHeaders(headers: Headers, status: number, what: string): void {
 	if (headers.has('allow')) expect(status, what).toBe(404);
 }
 
-const LIMIT_HEADERS = [
+export const LIMIT_HEADERS = [
 	...['ratelimit-policy', 'ratelimit'],
 	...['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 ];
@@ -141,7 +141,7 @@ function assertSuccess(
 	const shape = BODY_OF[route.operationId];
 	if (!shape) throw new Error(`tests/support/api/wire.ts does not know ${route.operationId}`);
 	exactFields(body, FIELDS[shape], what);
-	for (const [name, inside] of Object.entries(INSIDE[shape] ?? {})) {
+	for (const [name, inside] of Object.entries(INSIDE[route.operationId] ?? INSIDE[shape] ?? {})) {
 		const value = (Object(body) as Record<string, unknown>)[name];
 		for (const object of Array.isArray(value) ? value : [value]) exactFields(object, FIELDS[inside], what);
 	}

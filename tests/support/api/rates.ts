@@ -2,17 +2,10 @@
 import { SCHEMA } from '../database/postgres.ts';
 import type { Sql } from '../database/sql.ts';
 import type { Answer, Api } from './api.ts';
+import { LIMIT_HEADERS } from './contract-assertions.ts';
 
 /** Empty is unset: what counts is what the configuration says when nobody sets anything. */
 export const DEFAULTS = { RATE_LIMIT_DEFAULT: '', RATE_LIMIT_ENTERPRISE: '' };
-
-const LIMIT_HEADERS = [
-	'ratelimit-policy',
-	'ratelimit',
-	'x-ratelimit-limit',
-	'x-ratelimit-remaining',
-	'x-ratelimit-reset'
-];
 
 export const limitsOf = ({ headers }: Answer) => LIMIT_HEADERS.map((name) => headers.get(name));
 export const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));

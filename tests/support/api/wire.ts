@@ -2,7 +2,15 @@
  * The rules of the wire format for every response, written a second time: the contract in src is under
  * test as well. Field sets are exact; what was added to the page's examples is marked.
  */
+const SUMS = ['sessions', 'gross', 'refunds', 'fees', 'net', 'owed', 'cash', 'commission'] as const;
+const VOUCHER_BATCH = [
+	...['id', 'router_id', 'offer', 'duration', 'amount', 'currency', 'size', 'seller'],
+	...['commission_percent', 'states', 'created_at']
+] as const;
+
 export const FIELDS = {
+	/** Of a list. */
+	page: ['data', 'has_more', 'next_cursor'],
 	listRouters: ['data', 'has_more', 'next_cursor', 'radius', 'radius_unit'],
 	router: [
 		...['id', 'name', 'address', 'ssid', 'lat', 'lon', 'distance', 'price', 'currency', 'status'],
@@ -29,10 +37,8 @@ export const FIELDS = {
 		...['speed_up_kbps', 'data_limit_mb', 'available']
 	],
 	ownerOffers: [
-		...[
-			...['router_id', 'hourly', 'max_duration', 'version', 'currency', 'timezone', 'data'],
-			...['changed_at', 'changed_by']
-		]
+		...['router_id', 'hourly', 'max_duration', 'version', 'currency', 'timezone', 'data'],
+		...['changed_at', 'changed_by']
 	],
 	ownerOffer: [
 		...['id', 'name', 'duration', 'price', 'max_devices', 'speed_down_kbps', 'speed_up_kbps'],
@@ -62,48 +68,24 @@ export const FIELDS = {
 		// additive: whether the operator asks the payer; why the money went back, and how much
 		...['operator_request', 'refund_reason', 'refund_amount', 'refund_currency']
 	],
-	// additive: lists of an account's own objects
-	listSessions: ['data', 'has_more', 'next_cursor'],
-	listPayments: ['data', 'has_more', 'next_cursor'],
-	listEvents: ['data', 'has_more', 'next_cursor'],
-	listWebhooks: ['data', 'has_more', 'next_cursor'],
 	event: ['id', 'type', 'timestamp', 'api_version', 'data'],
 	earnings: ['period', 'currency', 'timezone', 'from', 'to', 'total', 'data'],
-	earningsTotal: ['sessions', 'gross', 'refunds', 'fees', 'net', 'owed', 'cash', 'commission'],
-	earningsBucket: [
-		'start',
-		'end',
-		'sessions',
-		'gross',
-		'refunds',
-		'fees',
-		'net',
-		'owed',
-		'cash',
-		'commission'
-	],
+	earningsTotal: SUMS,
+	earningsBucket: ['start', 'end', ...SUMS],
 	listOwnerUsers: ['data', 'has_more', 'next_cursor', 'counts'],
 	ownerUser: [
 		...['session_id', 'router_id', 'router_name', 'status', 'group', 'phone_masked', 'duration', 'amount'],
 		...['currency', 'starts_at', 'expires_at', 'ended_at', 'remaining_seconds']
 	],
 	// additive: vouchers, which are paid in cash
-	voucherBatch: [
-		...['id', 'router_id', 'offer', 'duration', 'amount', 'currency', 'size', 'seller'],
-		...['commission_percent', 'states', 'created_at']
-	],
-	newVoucherBatch: [
-		...['id', 'router_id', 'offer', 'duration', 'amount', 'currency', 'size', 'seller'],
-		...['commission_percent', 'states', 'created_at', 'codes']
-	],
+	voucherBatch: VOUCHER_BATCH,
+	newVoucherBatch: [...VOUCHER_BATCH, 'codes'],
 	voucherCounts: ['unsold', 'sold', 'redeemed', 'void'],
 	voucherCode: ['id', 'number', 'code'],
 	voucher: [
 		...['id', 'number', 'batch_id', 'router_id', 'status', 'amount', 'currency', 'seller', 'session_id'],
 		...['created_at', 'sold_at', 'redeemed_at', 'void_at']
 	],
-	listVoucherBatches: ['data', 'has_more', 'next_cursor'],
-	listVouchers: ['data', 'has_more', 'next_cursor'],
 	ownerCounts: ['active', 'expired'],
 	webhook: ['id', 'url', 'events', 'status', 'secret', 'created_at', 'updated_at'],
 	problem: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
@@ -115,9 +97,9 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	listRouters: 'listRouters',
 	getRouter: 'router',
 	createSession: 'session',
-	listSessions: 'listSessions',
-	listPayments: 'listPayments',
-	listEvents: 'listEvents',
+	listSessions: 'page',
+	listPayments: 'page',
+	listEvents: 'page',
 	getSession: 'session',
 	endSession: 'session',
 	startMobileMoneyPayment: 'payment',
@@ -129,14 +111,14 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	setRouterOffers: 'ownerOffers',
 	redeemVoucher: 'session',
 	createVoucherBatch: 'newVoucherBatch',
-	listVoucherBatches: 'listVoucherBatches',
-	listVouchers: 'listVouchers',
+	listVoucherBatches: 'page',
+	listVouchers: 'page',
 	registerWebhook: 'webhook',
-	listWebhooks: 'listWebhooks',
+	listWebhooks: 'page',
 	deleteWebhook: 'webhook'
 };
 
-/** Field sets of the objects inside of those. */
+/** Field sets of the objects inside of those, by operation or field set. */
 export const INSIDE: Readonly<Record<string, Readonly<Record<string, keyof typeof FIELDS>>>> = {
 	listRouters: { data: 'router' },
 	listSessions: { data: 'session' },
@@ -155,7 +137,10 @@ export const INSIDE: Readonly<Record<string, Readonly<Record<string, keyof typeo
 
 /** Operations that take an Idempotency-Key. */
 export const IDEMPOTENT = [
-	...['createSession', 'startMobileMoneyPayment', 'registerWebhook', 'createVoucherBatch']
+	'createSession',
+	'startMobileMoneyPayment',
+	'registerWebhook',
+	'createVoucherBatch'
 ];
 
 /** Operations that answer 200 beside their 201, when what was asked for was there already. */

@@ -138,17 +138,11 @@ describe('the reference shows', () => {
 
 	it.each([
 		['CORS', '/docs/quickstart#call-from-a-server-no-cors'],
-		['refund', '/docs/states#refund'],
 		['401', '/problems#missing_api_key'],
 		['test numbers', '/docs/quickstart#sandbox-and-test-numbers'],
-		['rate limit', '/docs/limits#rate-limit'],
-		['429', '/problems#rate_limit_exceeded'],
 		['webhook signature', '/docs/webhooks#verify-the-signature'],
-		['webhook localhost', '/docs/webhooks#on-your-own-machine'],
 		['Idempotency-Key', '/docs/limits#idempotency'],
-		['payer_prompt_limit', '/problems#payer_prompt_limit'],
-		['api key', '/docs/quickstart'],
-		['deprecation', '/docs/versioning#deprecation']
+		['payer_prompt_limit', '/problems#payer_prompt_limit']
 	])('first, for a search for %s, what developers ask with it', async (query, first) => {
 		const { text } = await page(server().url, `/docs/search?q=${encodeURIComponent(query)}`);
 		const [, hit] = /<ul class="index[^>]*>[^]*?href="([^"]+)"/.exec(text) ?? [];

@@ -24,19 +24,10 @@ describe('GET /openapi.json', () => {
 		const of = (schema: string, property: string) => components.schemas[schema]?.properties[property];
 		// MAX_PRICE of this installation.
 		expect(of('PriceUpdate', 'price')).toMatchObject({ exclusiveMinimum: 0, maximum: 1_000_000 });
-		for (const schema of ['PaymentStart', 'Payment', 'Session']) {
-			expect(of(schema, 'amount'), schema).toMatchObject({ exclusiveMinimum: 0, maximum: 1e12 });
-		}
-		expect(of('OfferUpdate', 'price')).toMatchObject({ exclusiveMinimum: 0, maximum: 1e12 });
-		expect(of('OfferUpdate', 'name')).toMatchObject({ minLength: 1, maxLength: 40 });
-		expect(of('OffersUpdate', 'offers')).toMatchObject({ maxItems: 20 });
-		expect(of('Router', 'offers')).toMatchObject({ maxItems: 20 });
-		expect(of('WebhookRegistration', 'url')).toMatchObject({ maxLength: 2048, pattern: '^https?://' });
-		expect(of('WebhookRegistration', 'events')).toMatchObject({
-			minItems: 1,
-			maxItems: 20,
-			uniqueItems: true
-		});
+		expect(of('PaymentStart', 'amount')).toMatchObject({ exclusiveMinimum: 0, maximum: 1e12 });
+		const { events, url } = components.schemas['WebhookRegistration']?.properties ?? {};
+		expect(events).toMatchObject({ minItems: 1, maxItems: 20, uniqueItems: true });
+		expect(url).toMatchObject({ maxLength: 2048, pattern: '^https?://' });
 		expect(of('SessionCreation', 'phone')).toMatchObject({ minLength: 1, maxLength: 64 });
 	});
 

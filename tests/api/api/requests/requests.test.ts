@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { PROBLEMS } from '#lib/server/contract/problems.ts';
 import { ROUTES } from '../../../support/api/routes.ts';
 import { orderOf } from '../../../support/api/api.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
@@ -170,33 +169,11 @@ describe('paths and methods', () => {
 		});
 	});
 
-	it('HEAD answers as GET does, without the body', async () => {
-		for (const path of ['/v1/routers/1', '/v1/routers/999999', '/v1/routers']) {
-			const get = await fixture().api.send('GET', path);
-			const head = await fixture().api.send('HEAD', path);
-			expect(head.status).toBe(get.status);
-		}
-	});
-
 	it('ignores Accept, and knows no cross-origin requests', async () => {
 		const headers = { accept: 'text/html', origin: 'https://elsewhere.example' };
 		expect(await fixture().api.send('GET', '/v1/routers/1', { headers })).toMatchObject({ status: 200 });
 		await fixture().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
 		await fixture().api.refused('404 route_not_found', 'OPTIONS', '/v1/routers', { headers });
-	});
-
-	it('the type of every error leads to its section on the page of all codes', async () => {
-		const { url } = fixture().server;
-		const text = await (await fetch(`${url}/problems`)).text();
-		for (const [code, { title }] of Object.entries(PROBLEMS)) {
-			const response = await fetch(`${url}/problems/${code}`);
-			expect([response.status, response.url]).toEqual([200, `${url}/problems`]);
-			expect(text).toContain(`id="${code}"`);
-			expect(text).toContain(title);
-		}
-		expect((await fetch(`${url}/problems/nothing`)).status).toBe(404);
-		const { type } = await fixture().api.refused('400 validation_failed', 'GET', '/v1/routers/x');
-		expect(await (await fetch(type)).text()).toContain('validation_failed');
 	});
 
 	it.each([

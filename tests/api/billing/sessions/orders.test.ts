@@ -10,8 +10,6 @@ const BAD_FIELDS = [
 	['router_id', '3', 'invalid_type'],
 	['router_id', 3.5, 'invalid_type'],
 	['router_id', null, 'invalid_type'],
-	['router_id', true, 'invalid_type'],
-	['router_id', [3], 'invalid_type'],
 	['duration', undefined, 'required'],
 	['duration', 3600, 'invalid_type'],
 	...[
@@ -27,7 +25,6 @@ const BAD_FIELDS = [
 	['phone', '7'.repeat(65), 'invalid_format'],
 	['extends_session_id', '3', 'invalid_type'],
 	['extends_session_id', null, 'invalid_type'],
-	['currency', 'UGX', 'unknown_field'],
 	['amount', 1, 'unknown_field'],
 	['a/b~c', 1, 'unknown_field']
 ] as const;
@@ -85,11 +82,8 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it.each([
 			['15m', 900],
-			['1h', 3_600],
 			['1d', 86_400],
 			['1w', 604_800],
-			['30d', 2_592_000],
-			['43200m', 2_592_000],
 			['720h', 2_592_000]
 		])('counts %s as %i seconds, and echoes it as it was sent', async (duration, seconds) => {
 			const session = await fixture().api.createSession({ duration });
@@ -129,14 +123,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 		});
 
-		it('keeps the price of the moment of the order', async () => {
-			const { api, sql } = fixture();
-			const session = await api.createSession({ router_id: 4, phone: numberEnding('003') });
-			await sql.run('update routers set price_minor = 9000 where id = 4');
-			expect(await api.getSession(session.id)).toMatchObject({ amount: 700 });
-			expect(await api.pay(session)).toMatchObject({ amount: 700 });
-		});
-
 		it.each(BAD_FIELDS)('400 validation_failed for %s: %j', async (field, value, code) => {
 			const { api } = fixture();
 			const before = await recorded(fixture());
@@ -156,14 +142,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			return problem;
 		};
 
-		it.each(['2', '2 hours', 'PT2H', '90min'])(
-			'names the units and bounds for the duration "%s"',
-			async (duration) => {
-				const problem = await refused('400 validation_failed', { duration });
-				const [{ detail } = { detail: '' }] = problem.errors ?? [];
-				for (const part of ['"30m"', '"2h"', '"1d"', '"1w"', '15m', '30d']) expect(detail).toContain(part);
-			}
-		);
+		it('names the units and bounds for a duration that it cannot read', async () => {
+			const problem = await refused('400 validation_failed', { duration: '2 hours' });
+			const [{ detail } = { detail: '' }] = problem.errors ?? [];
+			for (const part of ['"30m"', '"2h"', '"1d"', '"1w"', '15m', '30d']) expect(detail).toContain(part);
+		});
 
 		it('400 validation_failed names every wrong field at once', async () => {
 			const body = { router_id: 'x', duration: 1, extra: true };
@@ -211,15 +194,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 		);
 
-		it.each(['1m', '14m', '31d', '43201m', '5w', '99999w'])(
-			'400 duration_not_allowed for %s',
-			async (duration) => {
-				const problem = await refused('400 duration_not_allowed', { duration });
-				expect(problem).toMatchObject({ min_duration: '15m', max_duration: '30d' });
-				for (const part of ['"15m"', '"30d"', 'm, h, d', 'w (7 days)'])
-					expect(problem.detail).toContain(part);
-			}
-		);
+		it.each(['14m', '31d', '43201m', '5w'])('400 duration_not_allowed for %s', async (duration) => {
+			const problem = await refused('400 duration_not_allowed', { duration });
+			expect(problem).toMatchObject({ min_duration: '15m', max_duration: '30d' });
+			for (const part of ['"15m"', '"30d"', 'm, h, d', 'w (7 days)']) expect(problem.detail).toContain(part);
+		});
 
 		it("400 duration_not_allowed outside the router's own bounds", async () => {
 			await fixture().sql.run("update routers set min_duration = '1h', max_duration = '1d' where id = 6");
@@ -233,13 +212,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it.each([
 			['MTN', 'mtn_momo'],
-			['mtn momo', 'mtn_momo'],
-			['MTN MoMo', 'mtn_momo'],
 			[' Mtn-Mobile-Money\u00a0', 'mtn_momo'],
-			['Airtel', 'airtel_money'],
 			['AIRTEL_MONEY', 'airtel_money'],
-			['Mobile Money', 'mobile_money'],
-			['mobile-money', 'mobile_money']
+			['Mobile Money', 'mobile_money']
 		])('takes the payment method "%s", which is %s', async (payment_method, slug) => {
 			expect(await fixture().api.createSession({ payment_method })).toMatchObject({ payment_method: slug });
 		});

@@ -34,13 +34,6 @@ describe.each(DATABASES)('on %s', (database) => {
 				await fixture().api.refused('404 session_not_found', 'GET', `/v1/sessions/${id}`);
 			}
 		});
-
-		it('400 validation_failed for an id that is not an integer', async () => {
-			for (const id of ['abc', '1.5', '1e3', '%20']) {
-				const problem = await fixture().api.refused('400 validation_failed', 'GET', `/v1/sessions/${id}`);
-				expect(problem.errors).toMatchObject([{ in: 'path', pointer: '/id', code: 'invalid_format' }]);
-			}
-		});
 	});
 
 	describe('DELETE /sessions/{id}', () => {
@@ -60,7 +53,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('200: an active session ends at once, without its password and without a refund', async () => {
-			const { api, buy, events, sql } = fixture();
+			const { api, buy, events, server, sql } = fixture();
 			const { session, payment } = await buy();
 			const ended = await api.endSession(session.id);
 			expect(ended).toEqual({
@@ -77,6 +70,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await events(session.id)).toContain('session.ended');
 			expect(await api.getPayment(payment.id)).toMatchObject({ status: 'success', applied: true });
 			expect(await sql.count('select count(*) from refunds where payment_id = ?', payment.id)).toBe(0);
+			await server.advance(2 * 60 * 60_000);
+			expect(await api.getSession(session.id)).toEqual(ended);
+			expect(await events(session.id)).not.toContain('session.expired');
 		});
 
 		it('400 session_not_active, with the status, for a session that is over', async () => {
@@ -131,7 +127,12 @@ describe.each(DATABASES)('on %s', (database) => {
 				const { api, events, server } = fixture();
 				const { session } = await fixture().buy();
 				await holdJob(fixture(), session.id);
-				await server.advance(hour);
+				await server.advance(hour - 5_000);
+				const last = await api.getSession(session.id);
+				expect(last.status).toBe('active');
+				expect(last.remaining_seconds).toBeGreaterThan(0);
+				expect(last.remaining_seconds).toBeLessThanOrEqual(5);
+				await server.advance(5_000);
 				const reads = await Promise.all(Array.from({ length: 8 }, () => api.getSession(session.id)));
 				for (const read of reads) {
 					expect(read).toMatchObject({
@@ -158,16 +159,6 @@ describe.each(DATABASES)('on %s', (database) => {
 				expect((await events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
 			});
 
-			it('counts down to its last second', async () => {
-				const { api, server } = fixture();
-				const { session } = await fixture().buy();
-				await server.advance(hour - 5_000);
-				const read = await api.getSession(session.id);
-				expect(read.status).toBe('active');
-				expect(read.remaining_seconds).toBeGreaterThan(0);
-				expect(read.remaining_seconds).toBeLessThanOrEqual(5);
-			});
-
 			it('does not start again, end again or become payable when it is over', async () => {
 				const { api, server } = fixture();
 				const { session } = await fixture().buy();
@@ -180,15 +171,6 @@ describe.each(DATABASES)('on %s', (database) => {
 				});
 				expect(refusal.session_status).toBe('expired');
 				expect(await api.getSession(session.id)).toMatchObject({ status: 'expired' });
-			});
-
-			it('is not expired after the buyer ended it', async () => {
-				const { api, events, server } = fixture();
-				const { session } = await fixture().buy();
-				await api.endSession(session.id);
-				await server.advance(2 * hour);
-				expect(await api.getSession(session.id)).toMatchObject({ status: 'ended' });
-				expect(await events(session.id)).not.toContain('session.expired');
 			});
 		});
 

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
 import { buyAt } from '../../../support/pages/purchase.ts';
+import { createBuyer } from '../../../support/pages/remote-portal.ts';
 import { demoKey, eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
 
@@ -52,6 +53,7 @@ describe('a portal of a service with only the fields of the wire format', () => 
 	let fixture: Fixture;
 	let service: Server;
 	let portal: TestServer;
+	let buyer: ReturnType<typeof createBuyer>;
 
 	beforeAll(async () => {
 		fixture = await startFixture({ database: 'sqlite' });
@@ -64,6 +66,7 @@ describe('a portal of a service with only the fields of the wire format', () => 
 				AIRTILL_API_KEY: demoKey(fixture.server, 'app')
 			}
 		});
+		buyer = createBuyer(portal);
 	});
 	afterAll(async () => {
 		await portal.stop();
@@ -71,40 +74,27 @@ describe('a portal of a service with only the fields of the wire format', () => 
 		await fixture.stop();
 	});
 
-	async function page(path: string, fields?: Record<string, string>) {
-		const response = await fetch(portal.url + path, {
-			redirect: 'manual',
-			headers: { accept: 'text/html', origin: portal.url },
-			...(fields && { method: 'POST', body: new URLSearchParams(fields) })
-		});
-		return {
-			status: response.status,
-			place: response.headers.get('location') ?? '',
-			text: await response.text()
-		};
-	}
-
 	const buy = (phone: string) => buyAt(portal.url, '/r/3', phone);
 
 	it('sells time, shows the password with its QR code, and ends the time', async () => {
 		// The sandbox operator leaves this number without an answer.
-		expect((await page(await buy(numberEnding('003')))).text).toContain('Check your phone.');
+		expect((await buyer.page(await buy(numberEnding('003')))).text).toContain('Check your phone.');
 		const place = await buy(numberEnding('123'));
 		const paid = await eventually('paid', async () => {
-			const shown = await page(place);
+			const shown = await buyer.page(place);
 			return shown.text.includes('Your Wi‑Fi is paid until') && shown;
 		});
 		expect(paid.text).toContain('Password for');
 		expect(paid.text).toContain('QR code to connect to');
 		// Such a service adds no time to a pass.
 		expect(paid.text).not.toContain('#add-time');
-		expect((await page(`${place}/receipt`)).status).toBe(200);
-		await page(`${place}?/end`, {});
-		expect((await page(place)).text).toContain('You ended your time.');
+		expect((await buyer.page(`${place}/receipt`)).status).toBe(200);
+		await buyer.post(`${place}?/end`, {});
+		expect((await buyer.page(place)).text).toContain('You ended your time.');
 	});
 
 	it('finds no purchase by its payment, because such a service lists none', async () => {
-		const found = await page('/resume', { code: 'SBX123', phone: numberEnding('123') });
+		const found = await buyer.post('/resume', { code: 'SBX123', phone: numberEnding('123') });
 		expect([found.status, found.text.includes('We can’t find a payment')]).toEqual([404, true]);
 	});
 
@@ -117,7 +107,7 @@ describe('a portal of a service with only the fields of the wire format', () => 
 			await eventually(words, async () => {
 				await fixture.server.advance(1000);
 				await portal.advance(3000);
-				return (await page(place)).text.includes(words);
+				return (await buyer.page(place)).text.includes(words);
 			});
 		}
 	});

@@ -23,9 +23,10 @@ it('the first answer shows the price of the gateway’s own router, whatever the
 	expect(page.headers.get('cache-control')).toBe('no-store');
 });
 
-it('a captive session is stored under the hash of its id, with its content encrypted', async () => {
+it('a captive session is stored under the hash of its id, encrypted, without the page that its device asked for', async () => {
 	const { sql } = fixture();
-	const page = await person().get(entry(fas({ clientmac: '02:00:00:00:00:99' })));
+	const device = { clientmac: '02:00:00:00:00:99', originurl: 'http://private.example/' };
+	const page = await person().get(entry(fas(device)));
 	const id = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '';
 	const [row] = await sql.all(
 		'select * from captive_sessions where client_mac = ? order by id desc',
@@ -34,6 +35,9 @@ it('a captive session is stored under the hash of its id, with its content encry
 	expect(row?.['id_hash']).toBe(sha256(id));
 	expect(JSON.stringify(row)).not.toContain(id);
 	expect(String(row?.['entry_sealed'])).toMatch(/^v1\./);
+	const context = `gateway-visit:${sha256(id)}`;
+	const stored = createSecrets(SECRET).decrypt(String(row?.['entry_sealed']), context);
+	expect(JSON.parse(stored)).toMatchObject({ clientMac: '02:00:00:00:00:99', originalUrl: null });
 	// The address of the visit shows the same page, and it can be asked for again.
 	expect((await person().get(`/splash/${opennds().key}/${id}`)).text).toContain('Kisementi Corner');
 	// Under another gateway it is nothing.
@@ -95,15 +99,6 @@ it('a form of an expired captive session is refused before it charges, unless it
 	const repeated = await person().post(action, sent);
 	expect([repeated.status, repeated.path]).toEqual([200, ordered.path]);
 	expect(await orders()).toBe(before);
-});
-
-it('the page that a device asked for is not stored', async () => {
-	const { sql } = fixture();
-	await person().get(entry(fas({ clientmac: '02:00:00:00:00:97', originurl: 'http://private.example/' })));
-	const [row] = await sql.all('select * from captive_sessions where client_mac = ?', '02:00:00:00:00:97');
-	const context = `gateway-visit:${String(row?.['id_hash'])}`;
-	const stored = createSecrets(SECRET).decrypt(String(row?.['entry_sealed']), context);
-	expect(JSON.parse(stored)).toMatchObject({ clientMac: '02:00:00:00:00:97', originalUrl: null });
 });
 
 it.each([
@@ -184,15 +179,11 @@ it('CoovaChilli’s own language parameter does not break its signature', async 
 	expect((await ask(query.replace('127.0.0.1', '127.0.0.2'))).status).toBe(400);
 });
 
-it.each([
-	['a slash at its end', (portal: string) => `${portal}/`],
-	['capitals in its host', (portal: string) => portal.replace('http://127.0.0.1', 'http://LocalHost')],
-	['capitals and a slash', (portal: string) => `${portal.replace('http://127.0.0.1', 'http://LOCALHOST')}/`]
-])('a uamserver of CoovaChilli with %s is accepted', async (_, written) => {
+it('a uamserver of CoovaChilli with capitals and a slash is accepted', async () => {
 	const { server } = fixture();
 	const coova = await registerGateway(server, 'coova', { loginHost: '10.1.0.1' });
 	const query = `res=notyet&uamip=10.1.0.1&uamport=3990&challenge=${'0'.repeat(32)}&mac=02-00-00-00-00-01`;
-	const uamserver = written(coova.portal);
+	const uamserver = `${coova.portal.replace('http://127.0.0.1', 'http://LOCALHOST')}/`;
 	const md = createHash('md5').update(`${uamserver}?${query}${coova.secret}`).digest('hex').toUpperCase();
 	// As a browser asks: in lower case, wherever it is led.
 	const asked = new URL(`${uamserver}?${query}&md=${md}`);
