@@ -13,7 +13,7 @@ const REMOTE_ONLY = 'limited.spec.ts';
 /** One purchase with script, one without and one at a kiosk, and what only a remote API does. */
 const REMOTE = /@purchase|@remote/;
 /** And, in `npm test -- --all`, each end of a purchase over HTTP. */
-const REMOTE_ALL = new RegExp(`${REMOTE.source}|portal/(buy|extend|offers)`);
+const REMOTE_ALL = new RegExp(`${REMOTE.source}|portal/(buy|extend)`);
 
 /** Each spec starts its own servers (tests/support/server/server.ts). `npm test` sets the path of the browser. */
 export default defineConfig<object, { setUp: SetUp }>({

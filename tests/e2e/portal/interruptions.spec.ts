@@ -77,23 +77,6 @@ for (const javaScriptEnabled of [true, false]) {
 	});
 }
 
-test('the page of a purchase survives a reload and is the same in another browser', async ({
-	page,
-	browser,
-	buyer
-}) => {
-	await buyer.buy(ROUTER, freshNumber('006'));
-	await page.reload();
-	await expect(buyer.title).toHaveText('Check your phone.');
-	const other = await browser.newContext();
-	const elsewhere = await other.newPage();
-	await elsewhere.goto(page.url());
-	await expect(elsewhere.getByRole('heading', { level: 1 })).toHaveText('Check your phone.');
-	await buyer.portal.advance(31_000);
-	await expect(elsewhere.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/);
-	await other.close();
-});
-
 test('a connection that breaks while waiting is said so, and the password comes when it is back', async ({
 	page,
 	context,
@@ -163,10 +146,4 @@ test('the password is on the screen within half a second of the operator’s yes
 	await sql.close();
 	console.log(`password shown ${delays.join(', ')} ms after the operator's yes`);
 	expect(Math.min(...delays)).toBeLessThan(SOON_MS);
-});
-
-test('a purchase that does not exist is a calm 404', async ({ page, portal }) => {
-	const response = await page.goto(`${portal.url}/s/${'A'.repeat(24)}`);
-	expect(response?.status()).toBe(404);
-	await expect(page.getByRole('link').first()).toBeVisible();
 });

@@ -19,6 +19,7 @@ const SIX_OFFERS = [
 	{ name: 'Week', duration: '1w', price: 10_000, max_devices: 3 },
 	{ name: 'Month', duration: '30d', price: 35_000, max_devices: 5 }
 ];
+const LONG_NAMED_ROUTER = 12;
 
 const number = (page: Page) => page.locator('#phone');
 const operator = (page: Page, name: string) => page.getByRole('radio', { name, exact: true });
@@ -53,6 +54,22 @@ test('six offers, the number and Pay are on the first screen of a phone, in ever
 		}
 		await context.close();
 	}
+});
+
+test('a long word in the name of an offer stays in its tile, also at the kiosk', async ({ page, portal }) => {
+	const name = 'Supercalifragilisticexpialidocious-2026';
+	await ownerSets(portal, LONG_NAMED_ROUTER, [
+		{ name: 'Day', duration: '1d', price: 990_000, max_devices: 10 },
+		{ name, duration: '2d', price: 1_000_000, max_devices: 10 }
+	]);
+	await page.setViewportSize({ width: 360, height: 740 });
+	await page.goto(`${portal.url}/r/${LONG_NAMED_ROUTER}`);
+	await expect(page.getByText(name)).toBeVisible();
+	expect(await cutOff(page)).toEqual([]);
+	await page.setViewportSize({ width: 1024, height: 768 });
+	await page.goto(`${portal.url}/kiosk/${LONG_NAMED_ROUTER}`);
+	await expect(page.getByText(name)).toBeVisible();
+	expect(await cutOff(page)).toEqual([]);
 });
 
 test('eleven touches buy: without the zero, as the country code stands before it', async ({

@@ -57,53 +57,49 @@ async function expectWhole(page: Page): Promise<void> {
 	expect(faults).toEqual([]);
 }
 
+/** Prints the poster of a router: one page, on which a camera reads the short address. */
+async function expectPrinted(page: Page, url: string, router: number, language: string): Promise<void> {
+	await page.emulateMedia({ media: 'print' });
+	await page.setViewportSize({ width: px(WIDTH), height: px(HEIGHT) });
+	await page.goto(`${url}/${language}/r/${router}/poster`);
+	await expectWhole(page);
+	await expectOnePage(page);
+	const { data, width, height } = await readPixels(await page.screenshot());
+	expect(readQr(data, width, height)?.data).toBe(`${url}/r/${router}`);
+}
+
 test('prints on one page, and a camera reads the short address off it', async ({ page, portal }) => {
 	const sql = await openSql(portal.service.databaseUrl);
 	const before = await sql.all('select name, ssid from routers where id = ?', ROUTER);
+	const rename = (name: string, ssid: string) =>
+		sql.run('update routers set name = ?, ssid = ? where id = ?', name, ssid, ROUTER);
 	try {
-		await page.emulateMedia({ media: 'print' });
-		await page.setViewportSize({ width: px(WIDTH), height: px(HEIGHT) });
 		for (const [index, language] of LANGUAGES.entries()) {
-			await sql.run('update routers set name = ?, ssid = ? where id = ?', NAMES[index] ?? '', SSID, ROUTER);
-			await page.goto(`${portal.url}/${language}/r/${ROUTER}/poster`);
+			await rename(NAMES[index] ?? '', SSID);
+			await expectPrinted(page, portal.url, ROUTER, language);
 			const sheet = page.locator('.sheet');
-			await expect(sheet).toContainText(NAMES[index] ?? '');
-			await expect(sheet).toContainText(SSID);
-			await expect(sheet).toContainText('500');
+			for (const text of [NAMES[index] ?? '', SSID, '500']) await expect(sheet).toContainText(text);
 			await expect(sheet.getByRole('listitem').first()).toBeVisible();
 			await expect(page.getByRole('banner')).toBeHidden();
-			await expectWhole(page);
-			await expectOnePage(page);
-			const { data, width: wide, height: tall } = await readPixels(await page.screenshot());
-			expect(readQr(data, wide, tall)?.data).toBe(`${portal.url}/r/${ROUTER}`);
 			const address = `${portal.url.replace('http://', '')}/r/${ROUTER}`;
 			expect((await sheet.locator('.address').innerText()).replace(/\s/g, '')).toBe(address);
 		}
 	} finally {
-		for (const { name, ssid } of before) {
-			await sql.run('update routers set name = ?, ssid = ? where id = ?', String(name), String(ssid), ROUTER);
-		}
+		for (const { name, ssid } of before) await rename(String(name), String(ssid));
 		await sql.close();
 	}
 });
 
 test('has room for three offers in two languages', async ({ page, portal }) => {
 	const router = 8;
-	const offers = [
+	await ownerSets(portal, router, [
 		{ name: 'Half an hour between two minibuses', duration: '30m', price: 200 },
 		{ name: 'Day for the whole office and its guests', duration: '1d', price: 1000 },
 		{ name: 'Month with five devices for a big family', duration: '30d', price: 18_000 }
-	];
-	await ownerSets(portal, router, offers);
-	await page.emulateMedia({ media: 'print' });
-	await page.setViewportSize({ width: px(WIDTH), height: px(HEIGHT) });
+	]);
 	for (const language of ['fr', 'ar', 'lg']) {
-		await page.goto(`${portal.url}/${language}/r/${router}/poster`);
+		await expectPrinted(page, portal.url, router, language);
 		await expect(page.locator('.offer .price')).toHaveCount(3);
-		await expectWhole(page);
-		await expectOnePage(page);
-		const { data, width: wide, height: tall } = await readPixels(await page.screenshot());
-		expect(readQr(data, wide, tall)?.data).toBe(`${portal.url}/r/${router}`);
 	}
 });
 
@@ -140,16 +136,4 @@ test('is in the reader’s language and English', async ({ browser, portal }) =>
 		expect((await page.goto(`${portal.url}/r/${id}/poster`))?.status()).toBe(404);
 	}
 	await context.close();
-});
-
-test('leads to the router and its price, and asks for no location', async ({ page, portal }) => {
-	await page.addInitScript(() => {
-		Object.assign(window, { asked: 0 });
-		navigator.geolocation.getCurrentPosition = () => Object.assign(window, { asked: 1 });
-	});
-	await page.goto(`${portal.url}/r/${ROUTER}`);
-	await expect(page.getByRole('heading', { level: 1 })).toHaveText('Kisementi Corner');
-	await expect(page.getByRole('radio', { name: /^1 hour UGX\s500/ })).toBeVisible();
-	await expect(page.locator('html')).toHaveClass('js enhanced');
-	expect(await page.evaluate(() => (window as unknown as { asked: number }).asked)).toBe(0);
 });

@@ -18,12 +18,11 @@ test.describe.configure({ mode: 'parallel' });
 const PROBE = '/hotspot-detect.html';
 const FINISHING: readonly Kind[] = ['opennds', 'mikrotik-pap', 'mikrotik-chap', 'coova'];
 /**
- * One that knows the device, with script, and one whose own page needs a button without it. The others let a device in
- * below: after a refusal (CoovaChilli), and with the day of a price list (PAP).
+ * One that knows the device and one that does not, with script, and one whose own page needs a button without it. PAP lets a
+ * device in below. What the page says after a refusal: tests/api/portal/splash/splash-purchases.test.ts.
  */
 const wholeWay = (javaScript: boolean): readonly Kind[] =>
-	isAll ? FINISHING : [javaScript ? 'opennds' : 'mikrotik-chap'];
-const REFUSING: readonly Kind[] = isAll ? ['mikrotik-chap', 'coova', 'opennds'] : ['coova', 'opennds'];
+	isAll ? FINISHING : javaScript ? ['opennds', 'coova'] : ['mikrotik-chap'];
 
 interface Site {
 	gateway: StandInGateway;
@@ -33,8 +32,6 @@ interface Site {
 	pay(phone?: string, time?: RegExp): Promise<void>;
 	/** Sees the code that brings the page back. */
 	code(): Promise<void>;
-	/** The gateway takes the password of a session from now on. */
-	learn(): void;
 	/** The phone looks for the internet, and the window shows what came instead. */
 	probe(): Promise<void>;
 }
@@ -46,9 +43,8 @@ async function atSite(
 		portal,
 		kind,
 		javaScript,
-		router = ROUTER,
-		knows = true
-	}: { browser: Browser; portal: Portal; kind: Kind; javaScript: boolean; router?: number; knows?: boolean },
+		router = ROUTER
+	}: { browser: Browser; portal: Portal; kind: Kind; javaScript: boolean; router?: number },
 	visit: (site: Site) => Promise<void>
 ): Promise<void> {
 	const gateway = await startGateway(kind);
@@ -63,9 +59,8 @@ async function atSite(
 		portal: registered.portal,
 		secret: registered.secret,
 		ssid: 'KISEMENTI-WIFI',
-		passwordOf: async () => (isTold ? readPassword(purchase) : null)
+		passwordOf: () => readPassword(purchase)
 	});
-	let isTold = knows;
 	let purchase = '';
 	const mini = await openMiniBrowser(browser, { javaScript });
 	try {
@@ -88,9 +83,6 @@ async function atSite(
 				const password = mini.page.locator('.password');
 				await expect(password).toBeHidden();
 				await expect(password).toHaveText(/^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/);
-			},
-			learn() {
-				isTold = true;
 			},
 			async probe() {
 				await mini.page.goto(gateway.url + PROBE);
@@ -192,34 +184,6 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 	);
 });
 
-for (const kind of REFUSING) {
-	test(`a sign-in that ${kind} refuses shows the reason, and is tried again only by hand`, async ({
-		browser,
-		portal
-	}) => {
-		const at = { browser, portal, kind, javaScript: false, knows: false };
-		await atSite(at, async ({ gateway, mini, probe, code, learn, pay }) => {
-			await probe();
-			await pay();
-			// The gateway knows no password yet; for openNDS the device has joined anew since.
-			if (kind === 'opennds') gateway.join();
-			if (kind === 'mikrotik-chap') await mini.page.getByRole('button', { name: 'Continue' }).click();
-			await expect(mini.page.getByRole('link', { name: 'Try again to go online' })).toBeVisible({
-				timeout: 20_000
-			});
-			if (kind !== 'opennds') {
-				await expect(mini.page.getByRole('alert')).toContainText('did not accept this device');
-			}
-			expect(await mini.page.content()).not.toContain('http-equiv="refresh"');
-			await code();
-			learn();
-			await mini.page.getByRole('link', { name: 'Try again to go online' }).click();
-			await expect(title(mini.page)).toHaveText('You are online.');
-			expect(gateway.signIns.map(({ isRight }) => isRight)).toEqual([false, true]);
-		});
-	});
-}
-
 test('UniFi: sold at the address that it calls; the page says that the Wi-Fi opens by itself', async ({
 	browser,
 	portal
@@ -230,37 +194,5 @@ test('UniFi: sold at the address that it calls; the page says that the Wi-Fi ope
 		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/);
 		await expect(mini.page.getByText('This Wi‑Fi connects you automatically.')).toBeVisible();
 		await expect(mini.page.getByRole('link', { name: 'Go online now' })).toHaveCount(0);
-	});
-});
-
-test('a wrong number comes back on the splash page, under the address of the visit', async ({
-	browser,
-	portal
-}) => {
-	await atSite({ browser, portal, kind: 'opennds', javaScript: false }, async ({ mini, probe }) => {
-		await probe();
-		await mini.page.getByLabel('Your mobile-money number').fill('0414 123 456');
-		await mini.page.getByRole('button', { name: /^Pay/ }).click();
-		await expect(mini.page.getByRole('alert')).toContainText('You have not been charged.');
-		await expect(mini.page).toHaveURL(/\/splash\/[\w-]{24}\/[\w-]{24}\?order$/);
-		await mini.page.getByText('English').first().click();
-		await mini.page.getByRole('link', { name: 'Français' }).click();
-		await expect(mini.page).toHaveURL(/\/fr\/splash\/[\w-]{24}\/[\w-]{24}$/);
-		await expect(title(mini.page)).toHaveText('Kisementi Corner');
-	});
-});
-
-test('with everything but the first answer blocked, the splash page can be read and paid, and leads online', async ({
-	browser,
-	portal
-}) => {
-	await atSite({ browser, portal, kind: 'opennds', javaScript: true }, async ({ mini, probe, pay }) => {
-		await mini.page.route('**/*', (route) =>
-			route.request().isNavigationRequest() ? route.continue() : route.abort()
-		);
-		await probe();
-		await pay();
-		await expect(title(mini.page)).toHaveText(/Check your phone|is paid until/);
-		await expect(title(mini.page)).toHaveText('You are online.', { timeout: 40_000 });
 	});
 });

@@ -93,26 +93,6 @@ test('the paid screen shows the code, and who leaves it or an open payment by mi
 	}
 });
 
-test('who orders again with the same number is asked first, and charged twice only if told so', async ({
-	kiosk,
-	page
-}) => {
-	const phone = freshNumber('003');
-	await kiosk.open();
-	await kiosk.buy(phone);
-	await kiosk.asked();
-	await kiosk.button('Start over').tap();
-	// The form has a token of its own: with the first one's it would show the first purchase.
-	await kiosk.buy(phone);
-	await expect(page.getByRole('alert').filter({ hasText: 'recent order for this number' })).toBeVisible();
-	// A kiosk belongs to nobody, so it never opens the earlier order.
-	await expect(page.locator('main').getByRole('link')).toHaveCount(0);
-	expect(await kiosk.askedTimes(phone)).toBe(1);
-	await kiosk.button('Buy another: pay UGX 500').tap();
-	await kiosk.asked();
-	expect(await kiosk.askedTimes(phone)).toBe(2);
-});
-
 test('who declines is told that nothing was charged, and pays with the same number or another one', async ({
 	kiosk,
 	page

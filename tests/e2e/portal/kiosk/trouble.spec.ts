@@ -7,7 +7,6 @@ import { openSql } from '../../../support/database/sql.ts';
 /** A demo router that is closed. */
 const OFFLINE_ROUTER = 15;
 const ORDERS = '**/kiosk/*?order';
-const PURCHASES = '**/s/*/kiosk';
 const MINUTE = 60_000;
 /** A demo router at which nothing but a voucher is bought. */
 const VOUCHER_ROUTER = 22;
@@ -239,39 +238,6 @@ test('who goes back while an order is being sent gets to it for ten seconds', as
 	await kiosk.expectStart();
 	await kiosk.button(/^Show my purchase again/).tap();
 	await kiosk.paid();
-});
-
-test('an order whose answer is lost is asked for until its purchase is there, and asked of the phone once', async ({
-	kiosk,
-	page
-}) => {
-	const phone = freshNumber();
-	let isBack = false;
-	await page.route(ORDERS, async (route) => {
-		await route.fetch({ maxRedirects: 0 });
-		await route.abort();
-	});
-	await page.route(PURCHASES, (route) => (isBack ? route.continue() : route.abort()));
-	await kiosk.open();
-	await kiosk.buy(phone);
-	await expect(kiosk.title).toHaveText('No connection. Please stay.');
-	isBack = true;
-	await kiosk.paid();
-	expect(await kiosk.askedTimes(phone)).toBe(1);
-});
-
-test('an order that did not arrive is said so, with everything still there to send it again', async ({
-	kiosk,
-	page
-}) => {
-	const phone = freshNumber();
-	await page.route(ORDERS, (route) => route.abort(), { times: 1 });
-	await kiosk.open();
-	await kiosk.buy(phone);
-	await expect(page.getByText('Your order did not arrive.')).toBeVisible();
-	await kiosk.pay.tap();
-	await kiosk.paid();
-	expect(await kiosk.askedTimes(phone)).toBe(1);
 });
 
 test('an order that arrives after the screen said that it did not is shown, also while another one is chosen', async ({
