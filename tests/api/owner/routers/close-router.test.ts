@@ -1,6 +1,5 @@
 /** An owner closes a router for the day, or disables it: nothing new is sold, and what is paid goes on. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { WEEKDAYS } from '../../../../src/lib/domain/opening-hours.ts';
 import { areaOf } from '../../../../src/lib/map/area.ts';
 import { numberEnding, orderOf } from '../../../support/api/api.ts';
 import { browse, fieldValue, signInAs, type Page } from '../../../support/pages/browsing.ts';
@@ -160,20 +159,6 @@ describe('opening hours', () => {
 		expect(await nearby()).toEqual([OPEN]);
 	});
 
-	it('pass midnight, and leave out days', async () => {
-		const today = WEEKDAYS[(new Date(fixture().server.now()).getUTCDay() + 6) % 7];
-		await save({ [`from-${today}`]: '18:00', [`until-${today}`]: '02:00' });
-		expect(await nearby()).toEqual([CLOSED]);
-		await fixture().server.advance(6 * hour);
-		expect(await nearby()).toEqual([OPEN]);
-		await fixture().server.advance(7.9 * hour);
-		expect(await nearby()).toEqual([OPEN]);
-		await fixture().server.advance(0.2 * hour);
-		expect(await nearby()).toEqual([CLOSED]);
-		await fixture().server.advance(6 * day);
-		expect(await nearby()).toEqual([CLOSED]);
-	});
-
 	it('are shown again, are removed with all times, and an old page does not undo them', async () => {
 		const old = await owner.get(path());
 		await save({ ...everyDay('08:00', '20:00'), 'from-sun': '10:00', 'until-sun': '12:00' });
@@ -232,10 +217,4 @@ describe('disabling', () => {
 		await admin.post(`/admin/routers/${router}?/enable`, { note: 'settled' });
 		expect(await nearby()).toEqual([OPEN]);
 	});
-});
-
-it('an unknown button changes nothing', async () => {
-	const before = await columns();
-	expect((await press('sell')).status).toBe(400);
-	expect(await columns()).toEqual(before);
 });

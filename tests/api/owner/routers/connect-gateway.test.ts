@@ -79,16 +79,11 @@ it('an older page replaces newer settings only after a warning, and keeps what w
 	expect((await rows())[0]).toMatchObject({ login_hosts: '["192.168.8.2"]' });
 });
 
-it('adds one gateway for a form that is sent several times at once', async () => {
+it('adds one gateway for a form that is sent several times, also at once, and takes its last values', async () => {
 	const key = fieldValue(await owner.get(`${path}?kind=opennds`), 'key');
 	const sent = await Promise.all([1, 2, 3].map(() => owner.post(path, { ...OPENNDS, key })));
 	expect(new Set(sent.map((page) => page.path)).size).toBe(1);
 	expect(await rows()).toHaveLength(1);
-});
-
-it('takes the values of a form that comes back, and no second gateway of the same kind', async () => {
-	const key = fieldValue(await owner.get(`${path}?kind=opennds`), 'key');
-	await owner.post(path, { ...OPENNDS, key });
 	const again = await owner.post(path, { ...OPENNDS, loginHost: '192.168.9.1', key });
 	expect(again.path).toMatch(/done=added$/);
 	expect(await rows()).toMatchObject([{ login_hosts: '["192.168.9.1"]' }]);
@@ -137,10 +132,9 @@ it('is not removed while buyers need it, unless another one serves them', async 
 
 describe('what Airtill would call or run', () => {
 	it.each([
-		...['https://127.0.0.1', 'https://10.0.0.8:8443', 'https://169.254.169.254', 'https://[::1]'],
-		...['https://[fd00::1]', 'https://localhost', 'https://2130706433', 'http://8.8.8.8'],
-		...['http://10.0.0.8', 'file:///etc/passwd', 'https://user:word@router.example', ''],
-		...[22, 25, 80, 465, 3306, 5432, 6379, 9200, 27_017].map((port) => `https://router.example:${port}`)
+		...['https://127.0.0.1', 'https://10.0.0.8:8443', 'https://169.254.169.254', 'https://[fd00::1]'],
+		...['https://localhost', 'http://8.8.8.8', 'file:///etc/passwd', 'https://user:word@router.example'],
+		...['https://router.example:22', 'https://router.example:5432', '']
 	])('is not "%s"', async (api) => {
 		for (const fields of [mikrotik(), unifi()]) {
 			const page = await add({ ...fields, api });
