@@ -33,39 +33,45 @@ describe.each(DATABASES)('on %s', (database) => {
 		return { email, owner, ...factor, browser, asked };
 	}
 
-	it('asks for a code after the password, and only the code signs in', async () => {
+	it('asks for a code after the password, and only the code signs in, once', async () => {
 		const { email, app, browser, asked } = await personAtCode();
 		expect(asked.path).toBe(`/developer/sign-in/code?next=${encodeURIComponent(ACCOUNT)}`);
 		expect(asked.text).toContain('Enter your code');
 		expect((await browser.get(ACCOUNT)).path).toContain('/developer/sign-in');
 		const wrong = await browser.post(asked.path, { code: '12345', next: ACCOUNT });
 		expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining(WRONG) });
-		const code = app.code().replace(/^.../, '$& ');
-		const signedIn = await browser.post(asked.path, { code, next: ACCOUNT });
+		const code = app.code();
+		const typed = { code: code.replace(/^.../, '$& '), next: ACCOUNT };
+		const signedIn = await browser.post(asked.path, typed);
 		expect(signedIn).toMatchObject({ status: 200, path: ACCOUNT });
 		expect(signedIn.text).toContain(email);
 		expect(signedIn.text).toContain('The second factor is on.');
+		const again = browse(server().url);
+		const { path } = await again.post('/developer/sign-in', { email, password: PASSWORD });
+		expect((await again.post(path, { code })).text).toContain(WRONG);
 		// Nobody is waiting any more.
 		expect((await browse(server().url).get('/developer/sign-in/code')).path).toBe('/developer/sign-in');
 	});
 
-	it('takes each recovery code once', async () => {
-		const { email, codes, browser, asked } = await personAtCode();
+	it('shows the recovery codes once, keeps neither them nor the key in the clear, and takes each code once', async () => {
+		const { email, owner, codes, page, browser, asked } = await personAtCode();
 		expect(new Set(codes).size).toBe(10);
+		expect(page.text).toContain('they are not shown again');
+		const [row] = await fixture().sql.all('select * from sign_in_second_factors');
+		expect(Object.values(row ?? {}).filter((value) => /^v1\./.test(String(value)))).toHaveLength(2);
+		const rows = JSON.stringify(await fixture().sql.all('select * from sign_in_second_factors'));
+		for (const text of [
+			(await owner.get(ACCOUNT)).html,
+			(await owner.post(`${ACCOUNT}?/confirm`)).html,
+			rows
+		])
+			expect(codes.filter((one) => text.includes(one))).toEqual([]);
 		const code = codes[3] ?? '';
 		expect((await browser.post(asked.path, { code })).path).toBe('/developer/keys');
 		const again = browse(server().url);
 		const { path } = await again.post('/developer/sign-in', { email, password: PASSWORD });
 		expect((await again.post(path, { code })).text).toContain(WRONG);
 		expect((await again.post(path, { code: codes[4] ?? '' })).path).toBe('/developer/keys');
-	});
-
-	it('shows the recovery codes once', async () => {
-		const { owner, codes, page } = await personAtCode();
-		expect(page.text).toContain('they are not shown again');
-		for (const { html } of [await owner.get(ACCOUNT), await owner.post(`${ACCOUNT}?/confirm`)]) {
-			expect(codes.filter((code) => html.includes(code))).toEqual([]);
-		}
 	});
 
 	it('has five wrong codes, also with the right password in between; wrong passwords of strangers are not among them', async () => {
@@ -84,28 +90,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 		expect(statuses).toEqual([...Array.from({ length: 5 }, () => [200, 400]).flat(), 200, 429]);
 		expect((await browser.post(path, { code: app.code() })).status).toBe(429);
-	});
-
-	it('takes a code of the app once', async () => {
-		const { email, app, browser, asked } = await personAtCode();
-		const code = app.code();
-		expect((await browser.post(asked.path, { code })).path).toBe('/developer/keys');
-		const again = browse(server().url);
-		const { path } = await again.post('/developer/sign-in', { email, password: PASSWORD });
-		expect((await again.post(path, { code })).text).toContain(WRONG);
-	});
-
-	it('ends the sign-in sessions that have given no code', async () => {
-		await triesForgotten(fixture());
-		const email = someone();
-		const owner = await signUp(server(), email);
-		const thief = browse(server().url);
-		expect((await thief.post('/developer/sign-in', { email, password: PASSWORD })).path).toBe(
-			'/developer/keys'
-		);
-		await setUpSecondFactor(server(), owner, PASSWORD);
-		expect((await thief.get(ACCOUNT)).path).toContain('/developer/sign-in');
-		expect((await owner.get(ACCOUNT)).path).toBe(ACCOUNT);
 	});
 
 	it('is asked for after a password link too', async () => {
@@ -137,7 +121,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
-	it('is set up and turned off with the password, and works from its first code on', async () => {
+	it('is set up and turned off with the password, works from its first code on, and ends sessions without one', async () => {
 		await triesForgotten(fixture());
 		const email = someone();
 		const person = await signUp(server(), email);
@@ -145,6 +129,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			const other = browse(server().url);
 			return (await other.post('/developer/sign-in', { email, password: PASSWORD })).path;
 		};
+		const thief = browse(server().url);
+		await thief.post('/developer/sign-in', { email, password: PASSWORD });
 		const refused = await person.post(`${ACCOUNT}?/factor`, { password: 'not this one' });
 		expect(refused).toMatchObject({ status: 400, text: expect.stringContaining('password is wrong') });
 		const key = await person.post(`${ACCOUNT}?/factor`, { password: PASSWORD });
@@ -157,7 +143,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(fieldValue(wrong, 'uri')).toBe(uri);
 		expect(await signsIn()).toBe('/developer/keys');
 
+		expect((await thief.get(ACCOUNT)).path).toBe(ACCOUNT);
 		await setUpSecondFactor(server(), person, PASSWORD);
+		expect((await thief.get(ACCOUNT)).path).toContain('/developer/sign-in');
+		expect((await person.get(ACCOUNT)).path).toBe(ACCOUNT);
 		expect(await signsIn()).toContain('/sign-in/code');
 		expect((await person.post(`${ACCOUNT}?/stop`, { password: 'not this one' })).status).toBe(400);
 		const off = await person.post(`${ACCOUNT}?/stop`, { password: PASSWORD });
@@ -195,14 +184,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		const browser = browse(server().url);
 		const { path } = await browser.post('/developer/sign-in', { email, password: PASSWORD });
 		expect(path).toBe('/developer/keys');
-	});
-
-	it('has neither the key nor the recovery codes in the database', async () => {
-		const { codes } = await personAtCode();
-		const [row] = await fixture().sql.all('select * from sign_in_second_factors');
-		expect(Object.values(row ?? {}).filter((value) => /^v1\./.test(String(value)))).toHaveLength(2);
-		const rows = JSON.stringify(await fixture().sql.all('select * from sign_in_second_factors'));
-		expect(codes.filter((code) => rows.includes(code))).toEqual([]);
 	});
 });
 
