@@ -5,30 +5,22 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { UniFiConsole } from '../../../simulators/gateway/unifi-console.ts';
-import {
-	buyAtUniFi,
-	connectUniFi,
-	newMac,
-	unifiEntry,
-	UNIFI_ROUTER
-} from '../../../support/gateways/consoles.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { advanceToNoon } from '../../../support/gateways/watch.ts';
 import { browse, fieldValue, type Page } from '../../../support/pages/browsing.ts';
-import { newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
+import { addRouter, newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
 import { administratorOf } from '../../../support/pages/administrator.ts';
 import { payOut, payoutsOf, setDestination } from '../../../support/pages/payouts.ts';
 import { readQr } from '../../../support/pages/qr.ts';
+import { redeem } from '../../../support/pages/vouchers.ts';
 import { cli } from '../../../support/server/cli.ts';
-import { eventually, useFixture } from '../../../support/server/fixture.ts';
+import { useFixture } from '../../../support/server/fixture.ts';
 import { amountAfter, earningsOf, rowsOf, sum } from './rows.ts';
 
 const CODE = /[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}/;
 
 describe('the day of a café', () => {
 	const fixture = useFixture({ database: 'sqlite' });
-	let console: UniFiConsole;
 	let owner: Owner;
 	let folder: string;
 	let file: Buffer;
@@ -42,32 +34,18 @@ describe('the day of a café', () => {
 	};
 	const codeOf = ({ html }: Page) => CODE.exec(html)?.[0] ?? '';
 
-	/** A device of the café redeems a code on the splash page, without script. */
-	async function redeem(code: string): Promise<void> {
-		const [who, mac] = [browse(fixture().server.url), newMac()];
-		console.join(mac);
-		const splash = await who.get(unifiEntry(mac));
-		const page = await who.get(/href="(\/resume\?visit=[^"]+)"/.exec(splash.html)?.[1] ?? '');
-		const action = /<form method="post" action="([^"]+)"/.exec(page.html)?.[1] ?? '';
-		await who.post(action, { code, purchase: fieldValue(page, 'purchase') });
-		await eventually('the device is in', async () => console.isIn(mac));
-	}
-
 	beforeAll(async () => {
 		const { sql, server } = fixture();
 		await advanceToNoon(fixture());
 		owner = await newOwner(fixture());
-		console = await connectUniFi(fixture());
-		const own = 'update routers set owner_account_id = ?, name = ? where id = ?';
-		await sql.run(own, owner.accountId, 'Corner, "Café"', UNIFI_ROUTER);
+		const router = await addRouter(fixture(), owner.accountId, { name: 'Corner, "Café"' });
 		const { api } = await fixture().newKey({ accountId: owner.accountId, role: 'owner' });
 		const offers = [
 			{ name: 'Day', duration: '1d', price: 1000 },
 			{ name: 'Hour', duration: '1h', price: 500 }
 		];
-		const at = `/v1/owner/routers/${UNIFI_ROUTER}/offers`;
-		const set = await api.send('PUT', at, { body: { offers } });
-		const offer = `${UNIFI_ROUTER}:${(set.body as { data: { id: number }[] }).data[0]?.id}`;
+		const set = await api.send('PUT', `/v1/owner/routers/${router}/offers`, { body: { offers } });
+		const offer = `${router}:${(set.body as { data: { id: number }[] }).data[0]?.id}`;
 		const manager = await newStaff(fixture(), owner, 'manager');
 
 		// Three on paper for a shop: the manager takes the cash of one.
@@ -75,15 +53,10 @@ describe('the day of a café', () => {
 		const printed = await owner.post(`${batch.path}?/print`, { paper: 'a4-24' });
 		const [number = ''] = /(?<![\w-])V\d+(?![\w-])/.exec(printed.text) ?? [];
 		await post(manager, 'mark', { number });
-		await redeem(codeOf(printed));
+		await redeem(fixture().api, codeOf(printed));
 		// One is sold on the phone, for later.
 		await post(manager, 'sell', { offer });
-		const mac = newMac();
-		console.join(mac);
-		const { sessionId } = await buyAtUniFi(fixture(), mac);
-		await eventually('its device is in', async () => console.isIn(mac));
-		const [row] = await sql.all('select * from payments where session_id = ?', sessionId);
-		transaction = String(row?.['provider_reference']);
+		transaction = (await fixture().buy({ router_id: router })).payment.provider_reference ?? '';
 		closed = await post(manager, 'close', { counted: '1,500', note: '' });
 
 		// The platform pays what it has taken, by the operator's portal.
@@ -104,7 +77,6 @@ describe('the day of a café', () => {
 		const keys = await browse(server.url).raw('/.well-known/airtill-statement-key');
 		await writeFile(path.join(folder, 'key.pem'), await keys.text());
 	});
-	afterAll(() => console.stop());
 
 	it('ends with the same money on the page, in the file, by the API and in the books', async () => {
 		expect(closed.text).toContain('Counted UGX 1,500, expected UGX 2,000: −UGX 500');
@@ -118,6 +90,7 @@ describe('the day of a café', () => {
 		expect((await owner.get('/owner/money/payouts')).text.replaceAll('\u00a0', ' ')).toContain(
 			'Not paid out yet UGX 0'
 		);
+		expect(amountAfter((await owner.get('/owner')).text, 'Your earnings · Today')).toBe(1450);
 		const { text } = await owner.get('/owner/money');
 		const shown = ['Your earnings', 'Mobile money', 'Cash in your till', 'Commission due to sellers'];
 		expect(shown.map((label) => amountAfter(text, label))).toEqual([1450, 450, 1500, 100]);
