@@ -8,6 +8,7 @@ import {
 	signUp,
 	triesForgotten,
 	type Browsing,
+	type Fields,
 	type Page
 } from '../../support/pages/browsing.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
@@ -89,6 +90,41 @@ it('a new secret is shown once, and for a day both sign; its form works once', a
 	await test(browser, here);
 	const [received] = await arrived(receiver, path);
 	for (const one of [old, secret]) expect(verified(received, one).type).toBe('webhook.test');
+});
+
+it('a delivery is sent again, and a webhook gets other events, is disabled, enabled and removed', async () => {
+	const browser = await person();
+	const path = fresh();
+	const wrong = { url: 'https://user:pass@app.example.com/', event: ['payment.success'] };
+	expect((await browser.post('/developer/webhooks', wrong)).text).toContain(
+		'Leave out the username and password.'
+	);
+	receiver.reply(path, { status: 500, body: '{"error":"away <b>"}' });
+	const { here, secret } = await add(browser, path);
+	const failed = await test(browser, here);
+	expect(failed.text).toContain('HTTP 500');
+	expect(failed.text).toContain('{"error":"away <b>"}');
+	expect(failed.html).not.toContain(secret);
+
+	receiver.reply(path, { status: 200 });
+	expect((await browser.post(failed.path)).text).toContain('It is sent again, with the same id.');
+	const [first, second] = await arrived(receiver, path, 2);
+	expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+	await eventually('it is delivered', async () => (await browser.get(failed.path)).text.includes('HTTP 200'));
+	expect((await browser.get(`${here}?status=failed`)).text).toContain('No matching deliveries.');
+	receiver.reply(path, { status: 503 });
+	await test(browser, here);
+	receiver.reply(path, { status: 204 });
+	const press = async (form: string, fields: Fields = {}) =>
+		(await browser.post(`${here}?/${form}`, fields)).text;
+	expect(await press('replay', { days: '1' })).toContain('1 delivery is sent again.');
+	expect(await press('events', { event: ['payment.success', 'session.created'] })).toContain(
+		'The events are saved.'
+	);
+	expect(await press('status', { status: 'disabled' })).toContain('The webhook is disabled.');
+	expect(await press('status', { status: 'active' })).toContain('The webhook is enabled.');
+	expect(await press('remove')).toContain('The webhook and its log are removed.');
+	expect((await browser.get(here)).status).toBe(404);
 });
 
 it('of another account cannot be seen or touched', async () => {
