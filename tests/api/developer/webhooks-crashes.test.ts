@@ -177,20 +177,6 @@ describe('two processes on one PostgreSQL', () => {
 		expect(most).toBeGreaterThan(2);
 	});
 
-	it('session.expired arrives once', async () => {
-		const path = newPath();
-		const { id } = await register(fixture().api, receiver.url + path, ['session.expired']);
-		const sessions: Session[] = [];
-		for (let index = 0; index < 6; index += 1) sessions.push((await fixture().buy()).session);
-		await Promise.all([fixture().server.advance(hour), second.advance(hour)]);
-		await arrived(receiver, path, sessions.length);
-		await quiet(fixture(), id);
-		expect(receiver.at(path)).toHaveLength(sessions.length);
-		expect(
-			await fixture().sql.count('select count(*) from webhook_deliveries where endpoint_id = ?', id)
-		).toBe(sessions.length);
-	});
-
 	it('if one is killed, the other delivers when the lease ends', async () => {
 		const path = newPath();
 		await register(fixture().api, receiver.url + path, ['session.created']);

@@ -227,17 +227,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(verified(a, first.secret)).toEqual(verified(b, second.secret));
 			expect(() => verified(a, second.secret)).toThrow();
 		});
-
-		it('only what happens after the registration', async () => {
-			const { receiver } = hooks();
-			const { api } = await fixture().newKey();
-			const path = newPath();
-			await api.createSession();
-			await register(api, receiver.url + path, ['session.created']);
-			const session = await api.createSession();
-			const { raw } = await only(receiver, path, 'session.created');
-			expect(JSON.parse(raw)).toMatchObject({ data: { id: session.id } });
-		});
 	});
 
 	it('a failed call leaves no event: nothing is delivered after a rollback', async () => {
