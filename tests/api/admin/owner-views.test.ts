@@ -4,6 +4,7 @@ import { OWNER_ROUTES } from '#lib/server/web/owner/roles.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { signInAs, type Browsing, type Page } from '../../support/pages/browsing.ts';
 import { addRouter, customerAt, newOwner, type Owner } from '../../support/pages/owners.ts';
+import { addPrintedBatch } from '../../support/pages/vouchers.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const REASON = 'Sold time is missing, request 4711';
@@ -31,12 +32,7 @@ beforeAll(async () => {
 	await owner.post(`/owner/routers/${router}/gateway`, form);
 	gateway = await fixture().sql.count('select max(id) from gateways where router_id = ?', router);
 	({ page: token, session } = await customerAt(fixture(), shop));
-	batch = await fixture().sql.count(
-		`insert into voucher_batches (owner_account_id, router_id, offer_id, offer_name, duration, duration_seconds,
-			amount_minor, currency, max_devices, size, account_id, created_at)
-		values (?, ?, 1, 'Day', '1d', 86400, 1000, 'UGX', 1, 1, ?, 1) returning id`,
-		...[owner.accountId, shop, owner.accountId]
-	);
+	batch = await addPrintedBatch(fixture().sql, owner.accountId, shop);
 });
 
 const start = () => admin.post(`${account}?/view`, { note: REASON });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
 import { PASSWORD, browse, type Browsing } from '../../support/pages/browsing.ts';
 import { addRouter, customerAt, newOwner, newStaff } from '../../support/pages/owners.ts';
+import { addPrintedBatch } from '../../support/pages/vouchers.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const EVERYBODY = 'owner manager cashier';
@@ -135,12 +136,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await own.post(`/owner/routers/${hotspot}/gateway`, { ...OPENNDS, key: 'abcdefgh' });
 		gateway = await fixture().sql.count('select max(id) from gateways where router_id = ?', hotspot);
 		({ session } = await customerAt(fixture(), router));
-		batch = await fixture().sql.count(
-			`insert into voucher_batches (owner_account_id, router_id, offer_id, offer_name, duration,
-				duration_seconds, amount_minor, currency, max_devices, size, account_id, printed_at, created_at)
-			values (?, ?, 1, 'Day', '1d', 86400, 1000, 'UGX', 1, 1, ?, 1, 1) returning id`,
-			...[owner, router, owner]
-		);
+		batch = await addPrintedBatch(fixture().sql, owner, router);
 		people.set('owner', own);
 		for (const role of ['manager', 'cashier'] as const) {
 			people.set(role, await newStaff(fixture(), own, role));
@@ -263,12 +259,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it.each(['cashier', 'manager', 'owner'])('%s does everything else', async (name) => {
 		({ session } = await customerAt(fixture(), router));
-		batch = await fixture().sql.count(
-			`insert into voucher_batches (owner_account_id, router_id, offer_id, offer_name, duration,
-				duration_seconds, amount_minor, currency, max_devices, size, account_id, printed_at, created_at)
-			values (?, ?, 1, 'Day', '1d', 86400, 1000, 'UGX', 1, 1, ?, 1, 1) returning id`,
-			...[owner, router, owner]
-		);
+		batch = await addPrintedBatch(fixture().sql, owner, router);
 		// Pages first: forms end the purchase.
 		const pages = CASES.filter(({ fields }) => fields === null);
 		const forms = CASES.filter(({ fields }) => fields !== null);

@@ -1,6 +1,7 @@
 /** Vouchers as their owner makes them through the API, and as buyers redeem them. */
 import { expect } from 'vitest';
 import type { Api } from '../api/api.ts';
+import type { Sql } from '../database/sql.ts';
 
 export interface MadeVoucher {
 	id: number;
@@ -33,6 +34,15 @@ export async function makeVouchers(
 	expect(answer.status, answer.text).toBe(201);
 	return answer.body as MadeBatch;
 }
+
+/** A batch whose codes were printed. */
+export const addPrintedBatch = (sql: Sql, owner: number, router: number): Promise<number> =>
+	sql.count(
+		`insert into voucher_batches (owner_account_id, router_id, offer_id, offer_name, duration,
+			duration_seconds, amount_minor, currency, max_devices, size, account_id, printed_at, created_at)
+		values (?, ?, 1, 'Day', '1d', 86400, 1000, 'UGX', 1, 1, ?, 1, 1) returning id`,
+		...[owner, router, owner]
+	);
 
 export const redeem = (api: Api, code: string, router?: number) =>
 	api.send('POST', '/v1/vouchers/redeem', {
