@@ -25,7 +25,8 @@ import {
 	replayFailedDeliveries
 } from '#lib/server/developer/webhooks.ts';
 
-const day = 24 * 60 * 60 * 1000;
+const hour = 60 * 60 * 1000;
+const day = 24 * hour;
 const page = { before: null, limit: 100 };
 
 const fixture = useFixture({ database: 'sqlite', env: { ...INSECURE, AIRTILL_LOG_LEVEL: 'debug' } });
@@ -271,4 +272,17 @@ it('is deleted with its log, also during a delivery', async () => {
 	const again = await register(api, endpoint.url, ['session.created']);
 	expect(again.id).not.toBe(endpoint.id);
 	expect(again.secret).toMatch(WEBHOOK_SECRET);
+});
+
+it('the data of an event is deleted after thirty days, and the event kept', async () => {
+	const { sql, server } = fixture();
+	await api.createSession();
+	await server.advance(29 * day);
+	await api.createSession();
+	await server.advance(day + hour);
+	const rows = await eventually('old data is deleted', async () => {
+		const all = await sql.all('select data from events where account_id = ? order by created_at', accountId);
+		return all[0]?.['data'] === '{}' && all;
+	});
+	expect(rows.at(-1)?.['data']).toContain('"phone"');
 });

@@ -186,46 +186,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect([await counted('webhook_deliveries'), await counted('webhook_attempts')]).toEqual([1, 0]);
 	});
 
-	it('deletes the data of an event after thirty days, and keeps the event', async () => {
-		const { db } = database;
-		await db
-			.insertInto('routers')
-			.values({
-				...{ owner_account_id: accountId, name: 'x', ssid: 'x', security: 'wpa', lat: 0, lon: 0 },
-				...{ price_minor: 1, currency: 'UGX', status: 'online', payment_methods: '[]' },
-				...{ min_duration: '15m', max_duration: '1d', created_at: now, updated_at: now }
-			} as never)
-			.execute();
-		await db
-			.insertInto('sessions')
-			.values({
-				...{ account_id: accountId, router_id: 1, status: 'pending_payment', duration: '1h' },
-				...{ duration_seconds: 3600, payment_method: 'mobile_money', phone: '+256772000000' },
-				...{ amount_minor: 1, currency: 'UGX', ssid: 'x', payment_due_at: now, created_at: now },
-				updated_at: now
-			} as never)
-			.execute();
-		for (const [id, created_at] of [
-			['evt_old', start],
-			['evt_new', start + day]
-		] as const) {
-			await db
-				.insertInto('events')
-				.values({
-					...{ id, type: 'session.created', account_id: accountId, router_id: 1, session_id: 1 },
-					...{ payment_id: null, data: '{"phone":"+256772000000"}', created_at }
-				})
-				.execute();
-		}
-		now = start + 30 * day + minute;
-		await sweep();
-		const rows = await db.selectFrom('events').select(['id', 'data']).orderBy('id').execute();
-		expect(rows).toEqual([
-			{ id: 'evt_new', data: '{"phone":"+256772000000"}' },
-			{ id: 'evt_old', data: '{}' }
-		]);
-	});
-
 	it('deletes an old secret when it expires', async () => {
 		const id = await failing(null, 0);
 		await database.db
