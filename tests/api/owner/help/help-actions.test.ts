@@ -50,14 +50,12 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 		if (!runsAllOn(database)) return;
 
-		it.each([
-			['no reason', ' '],
-			['a reason that is too long', 'x'.repeat(501)]
-		])('%s is refused, kept, and changes nothing', async (_what, note) => {
+		it('a reason that is too long is refused, kept, and changes nothing', async () => {
 			const session = await buy();
+			const note = 'x'.repeat(501);
 			const page = await owner.post(`/owner/customers/${session.id}?/end`, { note });
 			expect([page.status, page.text.includes('Reason: enter 1 to 500 characters.')]).toEqual([400, true]);
-			expect(page.html).toContain(`value="${note.trim()}"`);
+			expect(page.html).toContain(`value="${note}"`);
 			expect((await fixture().api.getSession(session.id)).status).toBe('active');
 		});
 
@@ -69,14 +67,6 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const { text } = await owner.get(path);
 			expect(text).toContain('No device is disconnected: all customers have the same Wi‑Fi password');
 			expect(text).not.toContain('the password stops working');
-		});
-
-		it('nothing ends without running time', async () => {
-			const session = await fixture().api.createSession({ router_id: router });
-			const page = await owner.post(`/owner/customers/${session.id}?/end`, NOTE);
-			expect([page.status, page.text.includes('No time is running')]).toEqual([409, true]);
-			expect(page.html).not.toContain('action="?/end"');
-			expect((await fixture().api.getSession(session.id)).status).toBe('pending_payment');
 		});
 	});
 
@@ -142,18 +132,22 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 		if (!runsAllOn(database)) return;
 
+		it('an unpaid order has nothing to refund and no time to end', async () => {
+			const session = await fixture().api.createSession({ router_id: router });
+			expect((await owner.get(pathOf(session.id))).html).not.toContain('action="?/refund"');
+			expect((await owner.post(pathOf(session.id), NOTE)).status).toBe(409);
+			const page = await owner.post(`/owner/customers/${session.id}?/end`, NOTE);
+			expect([page.status, page.text.includes('No time is running')]).toEqual([409, true]);
+			expect(page.html).not.toContain('action="?/end"');
+			expect((await fixture().api.getSession(session.id)).status).toBe('pending_payment');
+		});
+
 		it('no refund by hand is recorded for a payment that the operator can refund', async () => {
 			const session = await buy();
 			const path = `/owner/customers/${session.id}?/by-hand`;
 			expect((await owner.get(path)).html).not.toContain('action="?/by-hand"');
 			expect((await owner.post(path, NOTE)).status).toBe(409);
 			expect((await fixture().api.getSession(session.id)).status).toBe('active');
-		});
-
-		it('unpaid orders have nothing to refund', async () => {
-			const session = await fixture().api.createSession({ router_id: router });
-			expect((await owner.get(pathOf(session.id))).html).not.toContain('action="?/refund"');
-			expect((await owner.post(pathOf(session.id), NOTE)).status).toBe(409);
 		});
 	});
 
