@@ -110,12 +110,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it.each([
 		['actor', `actor=${'x'.repeat(201)}`, 'Email or name of the actor: '],
-		['actor', 'actor=%00', 'Email or name of the actor: '],
 		['action', 'action=%00', 'Action: '],
 		['payment', 'payment=one', 'Payment number: '],
 		['from', 'from=2026-02-30', 'From: '],
-		['from', 'from=9999-12-31', 'From: '],
-		['to', 'to=yesterday', 'To: '],
 		['to', 'from=2026-03-11&to=2026-03-10', 'To: ']
 	])('a wrong %s is named (%s)', async (field, search, name) => {
 		const page = await admin.get(`/admin/audit?${search}`);
