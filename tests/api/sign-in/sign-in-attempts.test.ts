@@ -43,13 +43,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(second.text).toContain('Wait 2 minutes, then try again, or reset your password.');
 	});
 
-	it('of many at the same moment only five are checked', async () => {
-		const stranger = visitor('192.0.2.2');
-		const tries = Array.from({ length: 12 }, (_, count) => stranger.signIn(`guess number ${count}`));
-		const statuses = (await Promise.all(tries)).map(({ status }) => status);
-		expect(statuses.filter((status) => status === 400)).toHaveLength(5);
-	});
-
 	it('on many accounts from one network wait for each other above twenty a minute; right passwords and known browsers do not', async () => {
 		const known = visitor('192.0.2.20');
 		expect((await known.rightly()).path).toBe('/developer/keys');
