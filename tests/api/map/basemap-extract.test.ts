@@ -97,9 +97,7 @@ describe.skipIf(file === null)('of a real archive', () => {
 	});
 
 	it.each([
-		['1,2,3', 2, 'south-west and the north-east corner'],
 		['115.81,-31.92,115.78,-31.95', 2, 'south-west and the north-east corner'],
-		['32.4,0.2,32.7,0.4', 1, 'does not cover this area'],
 		['-74.1,40.6,-73.8,40.9', 1, 'does not cover this area']
 	])('%s is refused with the reason', async (corners, code, reason) => {
 		const refused = await extract(corners, '--to', path.join(folder, 'no.pmtiles'));
