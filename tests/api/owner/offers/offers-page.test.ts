@@ -64,7 +64,7 @@ describe('the price list', () => {
 		expect(fieldValue(await owner.get(`${path()}?set=hours`), 'price-0')).toBe('2000');
 	});
 
-	it('is saved by one press, and buyers see it', async () => {
+	it('is saved by one press, also a double one, and buyers see it', async () => {
 		const empty = await owner.get(path());
 		expect(empty.html.match(/name="price-\d"/g)).toHaveLength(5);
 		const done = await save([HALF, DAY, EMPTY]);
@@ -74,12 +74,7 @@ describe('the price list', () => {
 		]);
 		expect(await offers()).toEqual(SAVED);
 		expect((await owner.get(`/owner/routers/${router}`)).text).toMatch(/1 day UGX 1,000/);
-	});
-
-	it('sent twice is one change', async () => {
-		const first = await save([HALF]);
-		const second = await save([HALF]);
-		expect([first.status, second.status, second.path]).toEqual([200, 200, `${path()}?done`]);
+		expect((await save([HALF, DAY, EMPTY])).path).toBe(`${path()}?done`);
 		const count = 'select count(*) from offer_changes where router_id = ?';
 		expect(await fixture().sql.count(count, router)).toBe(1);
 	});
@@ -110,13 +105,10 @@ describe('the price list', () => {
 describe('a refused form', () => {
 	it.each<[string, Row, string, string]>([
 		['a time that is no number', { ...HALF, count: 'x' }, 'count', 'Choose from 15 minutes to 30 days.'],
-		['a time that is too long', { ...HALF, unit: 'w' }, 'count', 'Choose from 15 minutes to 30 days.'],
 		['a missing price', { ...HALF, price: '' }, 'price', 'Enter the price as a number, such as 500.'],
-		['superfluous decimals', { ...HALF, price: '0.5' }, 'price', 'UGX does not have that many decimals'],
 		['eleven devices', { ...HALF, devices: '11' }, 'devices', 'Use a number from 1 to 10.'],
 		['a speed that nothing holds', { ...HALF, down: '5' }, 'down', 'This router has no gateway'],
 		['a speed that can mean two numbers', { ...HALF, down: '1.5.0' }, 'down', 'Use a number above 0'],
-		['data that is no number', { ...HALF, data: 'lots' }, 'data', 'Use a number above 0'],
 		['a start without an end', { ...HALF, from: '08:00' }, 'until', 'Enter two different times'],
 		['a second offer of the same name', { ...HALF, name: '1 DAY' }, 'name', 'Another offer has this name.']
 	])(
