@@ -58,7 +58,7 @@ async function scanned(window: Window): Promise<string | undefined> {
 }
 
 for (const { name, missing, launch } of ENGINES) {
-	// no-script.spec.ts buys without script in Chromium.
+	// portal/offers.spec.ts buys without script in Chromium.
 	for (const script of isAll ? [true, false] : [true]) {
 		test(`${name} buys ${script ? 'with' : 'without'} script, and reload and back lose nothing`, async ({
 			portal
