@@ -103,16 +103,24 @@ describe('pages of administrators', () => {
 		expect(fieldValue(foreign, 'next')).toBe('/developer/keys');
 	});
 
-	it('have one button to sign out', async () => {
-		const admin = await signInAs(fixture().server, 'admin');
-		for (const page of ['/admin/reviews', '/admin/reviews/999']) {
-			expect((await admin.get(page)).html.match(/action="[^"]*\/sign-out\?next=\/admin"/g)).toHaveLength(1);
-		}
-		expect((await admin.get('/developer/account')).text).toContain('Administration');
-	});
-
 	it.each(['app', 'owner'] as const)('are refused to the role %s, and so are actions', async (role) => {
 		await expectRefused(await signInAs(fixture().server, role));
+	});
+
+	it('begin with an overview of what doctor finds in stored data, and what to do', async () => {
+		const { server, sql } = fixture();
+		const admin = await signInAs(server, 'admin');
+		const kind = { kind: 'hostapd', access: 'wpa_personal_per_client', router: 3 } as const;
+		const { name } = await registerRadius(fixture(), kind);
+		await sql.run(`update gateways set trouble = 'It refused our key.' where name = ?`, name);
+		const finding = `${name}, last attempt: It refused our key`;
+		const advice = 'Airtill tries again automatically';
+		expect((await cli(['doctor'], server)).stdout).toContain(`warn gateways: ${finding} - ${advice}`);
+		const { text } = await admin.get('/admin');
+		expect(text).toContain(`gateways ${finding} What to do: ${advice}`);
+		expect(text).toMatch(/\d+ checks passed/);
+		expect(text).toContain('GiB free for');
+		entries = await sql.count('select count(*) from audit_log');
 	});
 
 	it('are refused to an administrator whose account is suspended', async () => {
@@ -146,27 +154,5 @@ describe.each(DATABASES)('the search for a payment, on %s', (database) => {
 		}
 		expect((await admin.get('/admin')).html).toMatch(/action="[^"]*admin\/payments"/);
 		expect((await admin.get('/admin/payments')).status).toBe(404);
-	});
-});
-
-/** The administrator's overview shows what `airtill doctor` finds in stored data, and what to do. */
-describe('the overview', () => {
-	describe('the checks of the overview', () => {
-		const fixture = useFixture({ database: DATABASES[0] });
-
-		it('are those of doctor, with what to do', async () => {
-			const { server, sql } = fixture();
-			const admin = await signInAs(server, 'admin');
-			const kind = { kind: 'hostapd', access: 'wpa_personal_per_client', router: 3 } as const;
-			const { name } = await registerRadius(fixture(), kind);
-			await sql.run(`update gateways set trouble = 'It refused our key.' where name = ?`, name);
-			const finding = `${name}, last attempt: It refused our key`;
-			const advice = 'Airtill tries again automatically';
-			expect((await cli(['doctor'], server)).stdout).toContain(`warn gateways: ${finding} - ${advice}`);
-			const { text } = await admin.get('/admin');
-			expect(text).toContain(`gateways ${finding} What to do: ${advice}`);
-			expect(text).toMatch(/\d+ checks passed/);
-			expect(text).toContain('GiB free for');
-		});
 	});
 });
