@@ -45,11 +45,8 @@ describe('routers for the map', () => {
 	it.each([
 		['no area', ''],
 		['a circle of its own', query({ lat: 0.347 })],
-		['another size', query({ radius: 1234 })],
 		['no numbers', query({ lat: 'x' })],
-		['a position beyond the globe', query({ lat: 91 })],
-		['a cursor that is none', query({ cursor: 'nonsense' })],
-		['an endless cursor', query({ cursor: 'x'.repeat(600) })]
+		['a cursor that is none', query({ cursor: 'nonsense' })]
 	])('are refused for %s', async (_what, search) => {
 		expect((await ask(search)).status).toBe(400);
 	});
