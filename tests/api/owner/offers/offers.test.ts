@@ -83,14 +83,11 @@ describe('the list', () => {
 		['a duration outside of the router’s limits', [{ ...DAY, duration: '5w' }], '/offers/0/duration'],
 		['superfluous decimals', [DAY, { ...HOUR, price: 0.5 }], '/offers/1/price'],
 		['a start without an end', [{ ...DAY, from: '08:00' }], '/offers/0/until'],
-		['an end that is the start', [{ ...DAY, from: '08:00', until: '08:00' }], '/offers/0/until'],
 		['a time that does not exist', [{ ...DAY, from: '24:00', until: '08:00' }], '/offers/0/from'],
 		['eleven devices', [{ ...DAY, max_devices: 11 }], '/offers/0/max_devices'],
+		['devices with decimals', [{ ...DAY, max_devices: 1.5 }], '/offers/0/max_devices'],
 		['a blank name', [{ ...DAY, name: ' ' }], '/offers/0/name'],
-		['a name with a control character', [{ ...DAY, name: 'Day\0' }], '/offers/0/name'],
 		['a name that turns the text around', [{ ...DAY, name: 'Day \u202e005' }], '/offers/0/name'],
-		['a name with an isolate', [{ ...DAY, name: '\u2067Day' }], '/offers/0/name'],
-		['a name with a hidden blank', [{ ...DAY, name: 'Da\u200by' }], '/offers/0/name'],
 		['one name twice', [DAY, { ...WEEK, name: 'day' }], '/offers/1/name'],
 		['the same terms twice', [DAY, { ...DAY, name: 'Other' }], '/offers/1/price'],
 		['a speed that nothing limits', [{ ...DAY, speed_down_kbps: 5000 }], '/offers/0/speed_down_kbps'],
@@ -103,21 +100,6 @@ describe('the list', () => {
 		expect(status).toBe(400);
 		expect(body).toMatchObject({ code: 'validation_failed', errors: [{ in: 'body', pointer }] });
 		expect((await fixture().owner.send('GET', path)).body).toEqual(before);
-	});
-
-	it('asks for an integer where a number has decimals', async () => {
-		const { body } = await put([{ ...DAY, max_devices: 1.5 }]);
-		expect(body).toMatchObject({
-			errors: [{ pointer: '/offers/0/max_devices', code: 'invalid_type', detail: 'Use an integer.' }]
-		});
-	});
-
-	it('refuses a device limit where everybody has the same password', async () => {
-		const { sql } = fixture();
-		await sql.run(`update routers set access_kind = 'shared_password' where id = 3`);
-		const { body } = await put([DAY]);
-		await sql.run(`update routers set access_kind = 'wpa_personal_per_client' where id = 3`);
-		expect(body).toMatchObject({ errors: [{ pointer: '/offers/0/max_devices' }] });
 	});
 
 	it('belongs to the owner: 403 for others', async () => {
