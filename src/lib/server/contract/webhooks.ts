@@ -35,10 +35,11 @@ export const MAX_ENDPOINTS = 16;
 
 export const webhookRegistration = z
 	.strictObject({
-		// Checks the form only. `webhook_url_not_allowed` covers which URLs are allowed.
+		// Checks the form only: URL also takes `https:host`, which other parsers refuse. `webhook_url_not_allowed` covers
+		// which URLs are allowed.
 		url: z
 			.string()
-			.refine((text) => URL.canParse(text) && !/[\s\p{Cc}]/u.test(text), {
+			.refine((text) => URL.canParse(text) && !/[\s\p{Cc}\\]|^https?:(?!\/\/[^/])/iu.test(text), {
 				params: { item: 'invalid_format' },
 				error: 'Use an absolute URL, e.g. "https://app.example.com/hooks/wifi".'
 			})
