@@ -7,7 +7,7 @@ const SENDING_MS = 10_000;
 /**
  * `data-sending`: sends a form once, even if its button is pressed repeatedly, and shows its text on the button, or
  * `data-asking` with the name of a known operator. Without a connection the form stays, and `data-unsent` says that nothing
- * was charged.
+ * was charged. Pressed again it is sent all the same: the phone may be wrong about its connection.
  */
 export function sendOnce(sendingMs = SENDING_MS): void {
 	for (const form of all<HTMLFormElement>('form[data-sending]')) guard(form, sendingMs);
@@ -28,9 +28,9 @@ function guard(form: HTMLFormElement, sendingMs: number): void {
 	note.className = 'box bad';
 	note.setAttribute('role', 'alert');
 	form.addEventListener('submit', (event) => {
-		if (label !== null || !navigator.onLine) event.preventDefault();
-		if (label !== null) return;
-		if (!navigator.onLine) {
+		if (label !== null) return event.preventDefault();
+		if (!navigator.onLine && !note.isConnected) {
+			event.preventDefault();
 			note.textContent = form.dataset['unsent'] ?? '';
 			button.before(note);
 			return;

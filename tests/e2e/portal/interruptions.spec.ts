@@ -25,6 +25,15 @@ test('Pay without a connection keeps the form, and says that nothing was sent or
 	await expect(buyer.title).toHaveText(/Check your phone|is paid until/);
 });
 
+test('a phone that is wrong about its connection pays with a second press', async ({ page, buyer }) => {
+	await page.addInitScript(() => Object.defineProperty(navigator, 'onLine', { value: false }));
+	await buyer.fill(ROUTER, freshNumber());
+	await page.waitForFunction(() => document.documentElement.classList.contains('enhanced'));
+	await page.getByRole('button', { name: /^Pay/ }).click();
+	await expect(page.getByRole('alert')).toContainText('Your order has not been sent.');
+	await buyer.pay();
+});
+
 for (const javaScriptEnabled of [true, false]) {
 	const script = javaScriptEnabled ? 'with script' : 'without script';
 
