@@ -229,11 +229,10 @@ export function followPurchase(
 		busy.hidden = seconds === null;
 		busy.textContent = fill(busyText, String(seconds));
 	};
-	const watch = (options: { holdSeconds: number; rests: boolean }) =>
+	const watch = (options: Pick<Watch, 'state' | 'holdSeconds' | 'rests'>) =>
 		watchPurchase({
 			...options,
 			url: `${path}/status${query}`,
-			state,
 			takesPage,
 			onNews: (html) => onNews(path + query, html),
 			onLink: (works) => {
@@ -242,10 +241,11 @@ export function followPurchase(
 			},
 			onBusy: showBusy
 		});
-	let stop = watch({ holdSeconds, rests });
+	let stop = watch({ state, holdSeconds, rests });
 	const isOver = () => {
 		stop();
-		stop = watch({ holdSeconds: 0, rests: false });
+		// Any answer is news: the phone's clock may have been set, and the time goes on.
+		stop = watch({ state: '', holdSeconds: 0, rests: false });
 	};
 	addEventListener(TIME_OVER, isOver);
 	for (const hint of all('[data-hint-after]')) {

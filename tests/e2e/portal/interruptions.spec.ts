@@ -122,6 +122,22 @@ test('a page whose script did not come waits for the connection before it loads 
 	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 45_000 });
 });
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+test('a phone that sets its clock forward while the time runs still shows the time that is left', async ({
+	page,
+	buyer
+}) => {
+	await page.clock.install();
+	await buyer.buy(ROUTER, freshNumber());
+	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/);
+	await page.waitForFunction(() => document.documentElement.classList.contains('enhanced'));
+	await page.clock.setSystemTime(Date.now() + 3 * DAY_MS);
+	await page.clock.runFor(1_000);
+	await expect(page.getByText('1 hour left')).toBeVisible();
+	await expect(page.getByText('Your time ends soon.')).toBeHidden();
+});
+
 test('when held requests are cut, plain polling takes over', async ({ page, buyer }) => {
 	await page.route(/\/status\?wait=20/, (route) => route.abort());
 	await buyer.buy(ROUTER, freshNumber());
