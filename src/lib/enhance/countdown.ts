@@ -34,11 +34,11 @@ export function countDown(): void {
 function countUp(element: HTMLElement): void {
 	const { seconds, limitSeconds, text } = settingsOf<WaitSettings>(element, 'wait');
 	const [clock, bar] = [element.querySelector('p'), element.querySelector('progress')];
-	const start = Date.now() - seconds * 1000;
+	const start = Date.now();
 	const timer = setInterval(() => {
 		// A kiosk has replaced the page.
 		if (!element.isConnected) return clearInterval(timer);
-		const waited = Math.min(limitSeconds, (Date.now() - start) / 1000);
+		const waited = Math.min(limitSeconds, seconds + secondsSince(start));
 		if (clock) clock.textContent = fill(text, stopwatch(waited));
 		if (bar) bar.value = waited;
 	}, TICK_MS);
@@ -49,11 +49,10 @@ function run(element: HTMLElement): void {
 	const label = element.querySelector('b');
 	const bar = element.querySelector('progress');
 	const warning = element.querySelector<HTMLElement>('.box');
-	// Measures elapsed time with the phone's clock, which includes sleep; its time of day may be wrong.
 	const start = Date.now();
 	const show = () => {
 		if (!element.isConnected) return clearInterval(timer);
-		const left = Math.max(0, remainingSeconds - Math.max(0, (Date.now() - start) / 1000));
+		const left = Math.max(0, remainingSeconds - secondsSince(start));
 		const time = timeLeft(left, words);
 		const sentence = fill(text, time);
 		if (label && label.textContent !== sentence) label.textContent = sentence;
@@ -66,3 +65,6 @@ function run(element: HTMLElement): void {
 	const timer = setInterval(show, TICK_MS);
 	show();
 }
+
+/** Measures elapsed time with the phone's clock, which includes sleep; its time of day may be wrong, and be set back. */
+const secondsSince = (start: number): number => Math.max(0, (Date.now() - start) / 1000);

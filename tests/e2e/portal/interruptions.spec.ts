@@ -124,6 +124,15 @@ test('a page whose script did not come waits for the connection before it loads 
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+test('a phone that sets its clock back while it waits shows no negative time', async ({ page, buyer }) => {
+	await page.clock.install();
+	await buyer.buy(ROUTER, freshNumber('003'));
+	await page.waitForFunction(() => document.documentElement.classList.contains('enhanced'));
+	await page.clock.setSystemTime(Date.now() - 3 * DAY_MS);
+	await page.clock.fastForward(5_000);
+	await expect(page.locator('[data-wait]')).toHaveText(/^\s*Waiting \d:\d\d of 10:00$/);
+});
+
 test('a phone that sets its clock forward while the time runs still shows the time that is left', async ({
 	page,
 	buyer
