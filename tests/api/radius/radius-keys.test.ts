@@ -50,21 +50,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await macCalls('02:00:00:00:05:03')).status).toBe(404);
 	});
 
-	it.each([
-		'ecf4-bb37-ddaa',
-		'ECF4.BB37.DDAA',
-		'ec f4 bb 37 dd aa',
-		'EC-F4-BB-37-DD-AA:Airtill',
-		'ecf4bb37ddaa'
-	])('a device that its access point writes as %s gets the passwords', async (mac) => {
-		const { password } = await buy(PERSONAL_ROUTER);
-		for (const answer of [await macCalls(mac), await personal.authorize(mac, 'ec:f4:bb:37:dd:aa')]) {
-			expect(answer.status).toBe(200);
-			expect(passwords(answer)).toContain(password);
-		}
-		expect((await personal.postAuth(mac, mac)).status).toBe(204);
-	});
-
 	it('an address is a user only for an access point, and only its own device', async () => {
 		const router = 6;
 		const mac = '02:00:00:00:06:01';
