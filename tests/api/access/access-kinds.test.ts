@@ -1,10 +1,9 @@
 /** How buyers get in: what the API and the pages say of each kind of access, and how it is changed. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
-import { browse, fieldValue, signInAs } from '../../support/pages/browsing.ts';
-import { startConsole } from '../../support/gateways/console.ts';
+import { browse, signInAs } from '../../support/pages/browsing.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
-import { cli, secretFile } from '../../support/server/cli.ts';
+import { cli } from '../../support/server/cli.ts';
 import { PASSWORD } from '../../support/api/wire.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 import { addRouter, alertOf, newOwner, signInOnOwnerPages } from '../../support/pages/owners.ts';
@@ -17,7 +16,6 @@ const SHARED = 16;
 const WPA_LOGIN = 17;
 
 const fixture = useFixture({ database: 'sqlite' });
-const file = (text: string) => secretFile(fixture().server, text);
 const access = (...args: string[]) => cli(['routers', 'access', ...args], fixture().server);
 
 /** The page of an hour that was bought on a router, as soon as it runs. */
@@ -169,78 +167,8 @@ describe('on a hotspot whose page is the portal', () => {
 	});
 });
 
-describe('at a gateway that Airtill calls', () => {
-	it('the page says when the device is online, and moves to a second one only on request', async () => {
-		const { server, sql } = fixture();
-		const console = await startConsole();
-		try {
-			const added = await cli(
-				[
-					...['gateways', 'add', 'told', '--router', '8', '--kind', 'unifi', '--site', 'default'],
-					...['--api', console.url, '--api-insecure', '--api-key-file', file('an-api-key-of-a-console')]
-				],
-				server
-			);
-			expect(added.code, added.stderr).toBe(0);
-			const person = browse(server.url);
-			const at = (mac: string) => `/guest/s/default/?ap=02:00:00:00:aa:01&id=${mac}&t=1&ssid=x`;
-			const [first, second] = ['02:00:00:00:00:01', '02:00:00:00:00:02'];
-
-			console.answers = false;
-			const entrance = await person.get(at(first));
-			const action = /<form method="post" action="([^"]+)"/.exec(entrance.html)?.[1] ?? '';
-			const bought = await person.post(action, {
-				...{ time: '1h 250', paymentMethod: 'mobile_money', phone: numberEnding('008') },
-				purchase: fieldValue(entrance, 'purchase')
-			});
-			const place = bought.path;
-			const says = (text: string, path = place) =>
-				eventually(`${path} says ${text}`, async () => {
-					const page = await person.get(path);
-					return page.text.includes(text) ? page : null;
-				});
-			const ready = await says('preparing your Wi‑Fi.');
-			// The buyer has paid, and must be able to open this page again after closing it.
-			expect(ready.text).toMatch(/Your code opens this page on any device\. [0-9A-Z]{4}-[0-9A-Z]{4}/);
-			console.answers = true;
-			await server.advance(61_000);
-			const online = await says('You are online.');
-			expect([...console.inside]).toEqual([first]);
-			// Nobody is asked for a username or a password there, so none is shown.
-			expect(online.text).not.toMatch(/username|password/i);
-			expect(online.text).toMatch(/Your code [0-9A-Z]{4}-[0-9A-Z]{4}/);
-			expect(online.text).toContain('and the Wi‑Fi disconnects your device');
-
-			const other = await person.get(at(second));
-			const visit = /visit=([\w-]{24})/.exec(other.html)?.[1] ?? '';
-			const held = await person.get(`${place}?visit=${visit}`);
-			expect(held.text).toContain('Your pass is in use on another device.');
-			expect([...console.inside]).toEqual([first]);
-			const state = async () => (await person.raw(`${place}/status`)).json();
-			const before = await state();
-			// The first device's page speaks for it, and gives nothing away.
-			expect((await says('You are online.')).text).not.toContain('Use it on this device instead');
-			await person.post(`${held.path}?/move`);
-			expect((await says('in use on another device')).text).toContain('Use it on this device instead');
-			await eventually('the first one is out', () => Promise.resolve(!console.inside.has(first)));
-			expect([...console.inside]).toEqual([second]);
-			await says('You are online.', held.path);
-			// The state changes, so that the page's script loads the page again.
-			expect(await state()).not.toEqual(before);
-			expect(await sql.count('select count(*) from admissions where released_at is null')).toBe(1);
-		} finally {
-			await console.stop();
-		}
-	}, 120_000);
-});
-
 /** How access is set: on the owner's page, and by command what that page does not offer. */
 describe('its settings', () => {
-	/** A demo router with the owner's own password. */
-	const SHARED = 16;
-
-	const access = (...args: string[]) => cli(['routers', 'access', ...args], fixture().server);
-
 	describe('airtill routers access', () => {
 		it('changes the settings for new orders only', async () => {
 			const { api } = fixture();

@@ -13,7 +13,8 @@ import {
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { browse, fieldValue } from '../../support/pages/browsing.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { buyAt } from '../../support/pages/purchase.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import {
 	base64,
@@ -225,10 +226,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	/** Added time on routers with several gateways: which gateway must learn of it. */
 	describe('several gateways', () => {
 		const LOGIN_HOST = '192.168.8.1';
-		const MINUTE = 60_000;
 		const HOUR = 60 * MINUTE;
-		/** The activation timeout. */
-		const GIVE_UP = 10 * MINUTE;
 
 		const newest = async () => {
 			const [row] = await fixture().sql.all('select * from sessions order by id desc limit 1');
@@ -239,26 +237,15 @@ describe.each(DATABASES)('on %s', (kind) => {
 				const row = await newest();
 				return row.status === status && row;
 			});
-		const statusOf = async (id: number) =>
-			(await fixture().sql.all('select status from sessions where id = ?', id))[0]?.['status'];
-		/** Nobody looks any more whether it was told. */
-		const settled = (id: number) =>
-			eventually('it was looked at', async () => {
-				const jobs = "select count(*) from jobs where kind = 'access.added' and subject_id = ?";
-				return (await fixture().sql.count(jobs, id)) === 0;
-			});
+		/** The status of a session once nobody looks any more whether a gateway has learnt of it. */
+		async function settled(id: number): Promise<string> {
+			await jobsOver(id);
+			return (await fixture().admin.getSession(id)).status;
+		}
 		/** Adds an hour on the page of a purchase. @returns the session */
 		async function addHour(path: string): Promise<number> {
-			const person = browse(fixture().server.url);
-			const page = await person.get(`${path}?more`);
 			const before = await newest();
-			const added = await person.post(`${path}?/extend`, {
-				time: /value="(1h [^"]+)"/.exec(page.html)?.[1] ?? '',
-				paymentMethod: 'mobile_money',
-				phone: numberEnding('008'),
-				purchase: fieldValue(page, 'purchase')
-			});
-			expect(added.status, added.text).toBe(200);
+			await buyAt(fixture().server.url, `${path}?more`, numberEnding('008'));
 			return eventually('it is paid', async () => {
 				const { id, status } = await newest();
 				return id !== before.id && status === 'active' && id;
@@ -310,8 +297,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			it('refunds a device at a console that never learnt of it, though expected at the other gateway', async () => {
 				const { added } = await atBoth();
 				await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
-				await settled(added);
-				expect(await statusOf(added)).toBe('cancelled');
+				expect(await settled(added)).toBe('cancelled');
 			});
 
 			it('refunds a device that came to the console only after the time was added', async () => {
@@ -322,8 +308,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				const added = await addHour(path);
 				await goToConsole(path, device, pass);
 				await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
-				await settled(added);
-				expect(await statusOf(added)).toBe('cancelled');
+				expect(await settled(added)).toBe('cancelled');
 			});
 
 			it('keeps the payment of a device that signed in at the other gateway in the added time', async () => {
@@ -331,8 +316,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await fixture().server.advance(HOUR + MINUTE);
 				expect(await signIn(device, pass)).toMatch(/^200 35\d\d$/);
 				await fixture().server.advance(GIVE_UP);
-				await settled(added);
-				expect(await statusOf(added)).toBe('active');
+				expect(await settled(added)).toBe('active');
 			});
 
 			it('keeps the payment of a device that used its time before it came to the console', async () => {
@@ -343,8 +327,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				expect(await signIn(device, pass)).toMatch(/^200 3\d{3}$/);
 				await goToConsole(path, device, pass);
 				await fixture().server.advance(GIVE_UP + MINUTE);
-				await settled(id);
-				expect(await statusOf(id)).toBe('active');
+				expect(await settled(id)).toBe('active');
 			});
 
 			it('keeps added time of a pass whose gateway asks', async () => {
@@ -352,8 +335,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await inState('active');
 				const added = await addHour(path);
 				await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
-				await settled(added);
-				expect(await statusOf(added)).toBe('active');
+				expect(await settled(added)).toBe('active');
 			});
 
 			// It has its money back, and nobody can tell a console of a device that is not there.
@@ -367,8 +349,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				const added = await addHour(path);
 				unifi.clockOffsetMs += HOUR + GIVE_UP + MINUTE;
 				await fixture().server.advance(HOUR + GIVE_UP + MINUTE);
-				await settled(added);
-				expect(await statusOf(added)).toBe('cancelled');
+				expect(await settled(added)).toBe('cancelled');
 				unifi.join(mac);
 				await fixture().server.advance(2 * MINUTE);
 				expect(unifi.isIn(mac)).toBe(false);
@@ -407,8 +388,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await fixture().server.advance(HOUR + MINUTE);
 				await router.poll();
 				await fixture().server.advance(GIVE_UP);
-				await settled(added);
-				expect(await statusOf(added)).toBe('cancelled');
+				expect(await settled(added)).toBe('cancelled');
 			});
 
 			it('counts a device that comes in again after that', async () => {
@@ -416,8 +396,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				await fixture().server.advance(HOUR + MINUTE);
 				await report();
 				await fixture().server.advance(GIVE_UP);
-				await settled(added);
-				expect(await statusOf(added)).toBe('active');
+				expect(await settled(added)).toBe('active');
 			});
 		});
 	});

@@ -63,16 +63,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(more).toMatchObject({ pass_id: base.id, starts_at: added.expires_at, password: base.password });
 	});
 
-	it('adds up when eight payments succeed at once', async () => {
-		const base = await buy();
-		const orders = await Promise.all(Array.from({ length: 8 }, () => orderMore(base)));
-		const added = await Promise.all(orders.map(paid));
-		const starts = added.map(({ starts_at }) => ms(starts_at)).sort((a, b) => a - b);
-		expect(starts).toEqual(orders.map((_, index) => ms(base.expires_at) + index * quarter));
-		expect(new Set(added.map(({ password }) => password))).toEqual(new Set([base.password]));
-		expect(new Set(added.map(({ pass_id }) => pass_id))).toEqual(new Set([base.id]));
-	});
-
 	it('expires session by session; the password lasts until the end of the pass', async () => {
 		const { api, server, events } = fixture();
 		const base = await buy();

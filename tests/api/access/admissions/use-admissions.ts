@@ -65,6 +65,15 @@ export function useAdmissions(database: string) {
 				async () => unifi.asked.slice(before).filter((line) => match.test(line)).length >= times
 			);
 		},
+		/** A job that still ran would be taken over, or plan its next run too late, when the clock moves. */
+		jobWaits: (id: number) =>
+			eventually('its job waits', () =>
+				fixture().sql.count(
+					`select count(*) from jobs where kind = 'access.gateway' and lease_until is null and run_at > ?
+						and subject_id = (select gateway_id from admissions where pass_id = ?)`,
+					...[fixture().server.now(), id]
+				)
+			),
 		async payment(sessionId: number) {
 			const [found] = await fixture().sql.all('select * from payments where session_id = ?', sessionId);
 			return found ?? {};
