@@ -38,13 +38,11 @@ function fields(change: Partial<GatewayInput>): string {
 describe('a gateway', () => {
 	it.each<[string, Partial<GatewayInput>]>([
 		['taken', {}],
-		['taken', { secret: 'a'.repeat(16), level: '4' }],
 		['taken', { ...MIKROTIK, control: 'radius', nas: '10.8.0.2:3799', radiusSecret: 'a'.repeat(16) }],
 		// Of an owner, and now controlled by RADIUS.
 		['taken', { ...MIKROTIK, publicApi: true }],
 		['taken', { ...HOSTAPD, nas: 'fd00::2' }],
 		['taken', REST],
-		['taken', { ...REST, api: 'http://10.8.0.2:8080/' }],
 		['taken', CONSOLE],
 		['taken', { ...CONSOLE, api: 'http://127.0.0.1:8443', apiInsecure: true }],
 		['taken', { kind: 'mikrotik', loginHosts: ['WIFI.example', '10.5.50.1:8080'] }],
@@ -53,34 +51,24 @@ describe('a gateway', () => {
 		['router', { routerId: 0 }],
 		['kind', { kind: 'cisco' }],
 		['login-host', { loginHosts: [] }],
-		['login-host', { loginHosts: ['http://10.0.0.1'] }],
 		['login-host', { loginHosts: ['1', '2', '3', '4', '5', '6'].map((last) => `10.0.0.${last}`) }],
-		['login-host', { ...UNIFI, loginHosts: ['10.0.0.1'] }],
 		['secret', { secret: 'short' }],
-		['secret', { secret: 'with blanks and so on' }],
 		['secret', { kind: 'mikrotik', secret: 'a'.repeat(16) }],
 		['level', { level: '2' }],
-		['level', { kind: 'coova', level: '1' }],
 		['site', { ...UNIFI, site: null }],
-		['site', { site: 'default' }],
 		['access-point', { accessPoints: ['02:aa:bb:cc:dd:ee'] }],
 		// Buyers would pay there and stay offline, unless something else lets them in.
 		['api', { ...UNIFI, externalAccess: false }],
 		['external-access', { ...CONSOLE, externalAccess: true }],
-		['external-access', { level: '4', externalAccess: true }],
-		['login-host', { ...HOSTAPD, loginHosts: ['10.0.0.1'] }],
 		['control', { ...MIKROTIK, control: 'ftp' }],
 		['control', { control: 'rest' }],
 		['nas', { nas: '10.0.0.1' }],
 		['nas', { ...REST, nas: '10.0.0.1' }],
-		['nas', { ...HOSTAPD, nas: '10.0.0' }],
 		['nas', { ...HOSTAPD, nas: '10.0.0.1:65536' }],
 		['radius-secret', { ...HOSTAPD, radiusSecret: 'short' }],
-		['radius-secret', { radiusSecret: 'a'.repeat(16) }],
 		['api api-user api-key', { ...MIKROTIK, api: 'https://10.8.0.2', apiUser: 'x', apiKey: 'x' }],
 		['api', { ...REST, api: null }],
 		['api', { ...REST, api: 'https://admin:secret@10.8.0.2' }],
-		['api', { ...REST, api: 'https://10.8.0.2/?x=1' }],
 		['api', { ...REST, api: 'ftp://10.8.0.2' }],
 		// The password would go through the internet in clear.
 		['api', { ...REST, api: 'http://8.8.8.8' }],
@@ -89,11 +77,8 @@ describe('a gateway', () => {
 		['api', { ...CONSOLE, api: 'http://8.8.8.8', apiInsecure: true }],
 		['api-user', { ...REST, apiUser: null }],
 		['api-user', { ...REST, apiUser: 'a:b' }],
-		['api-user', { ...CONSOLE, apiUser: 'admin' }],
-		['api-key', { ...REST, apiKey: null }],
 		['api-key', { ...CONSOLE, apiKey: 'two\nlines' }],
 		['api-certificate', { ...REST, apiCertificate: 'no certificate' }],
-		['external-access', { externalAccess: true }],
 		['name kind', { name: '', kind: '' }]
 	])('%s: %j', (expected, change) => {
 		expect(fields(change)).toBe(expected);
@@ -112,12 +97,9 @@ it.each([
 	['10.5.50.1', '10.5.50.1'],
 	[' WiFi.Example:080 ', 'wifi.example:80'],
 	['10.5.50', null],
-	['10.5.50.256', null],
 	['a..b', null],
-	['-a.example', null],
 	['wifi.example/login', null],
 	['user@wifi.example', null],
-	['wifi.example:0', null],
 	['wifi.example:65536', null],
 	['', null]
 ])('the login host "%s" is %s', (text, expected) => {
@@ -147,11 +129,9 @@ describe('the purchase that a browser comes back to', () => {
 
 	it.each([
 		[null],
-		['not an address'],
 		[`https://evil.example/s/${token}`],
 		[`http://portal.example/s/${token}`],
 		[`${origin}/s/short`],
-		[`${origin}/s/${token}/online`],
 		[`${origin}/s/${token}/${device}/online`],
 		[`http://10.5.50.1/login?dst=${encodeURIComponent(`https://evil.example/s/${token}`)}`]
 	])('is not found in %s', (address) => {

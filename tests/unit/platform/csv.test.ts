@@ -20,10 +20,8 @@ describe('the CSV reader', () => {
 		['LF', 'a,b\n1,2\n3,4\n'],
 		['CRLF', 'a,b\r\n1,2\r\n3,4\r\n'],
 		['CR', 'a,b\r1,2\r3,4\r'],
-		['no break at the end', 'a,b\n1,2\n3,4'],
 		['a byte order mark', '\ufeffa,b\n1,2\n3,4\n'],
-		['quoted cells', '"a","b"\n"1","2"\r\n"3","4"'],
-		['mixed breaks', 'a,b\r\n1,2\n3,4\r\n']
+		['quoted cells', '"a","b"\n"1","2"\r\n"3","4"']
 	])('reads a file with %s', async (_, text) => {
 		expect(await read(text)).toEqual(['header: a|b', '2: 1|2', '3: 3|4']);
 	});
@@ -31,9 +29,7 @@ describe('the CSV reader', () => {
 	it.each([
 		['semicolons', 'a;b\n1,5;2\n'],
 		['tabs', 'a\tb\n1,5\t2\n'],
-		['bars', 'a|b\n1,5|2\n'],
 		['semicolons, named by a spreadsheet', 'sep=;\na;b\n1,5;2\n'],
-		['semicolons, and commas in quotation marks', '"a";"b"\n"1,5";2\n'],
 		['commas, and semicolons in quotation marks', '"a","b"\n"1,5","2"\n'],
 		['semicolons, in chunks', 'a', ';b\n1', ',5;2\n']
 	])('reads cells that are divided by %s', async (_, ...chunks) => {
