@@ -8,6 +8,13 @@ import { useFixture } from '../../support/server/fixture.ts';
 describe('the owner pages', () => {
 	const fixture = useFixture({ database: 'sqlite' });
 
+	it('have no id twice, so that each label of the settings leads to its field', async () => {
+		const { html } = await (await newOwner(fixture())).get('/owner/settings');
+		const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+		expect(ids).toContain('email');
+		expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+	});
+
 	describe('the sign-in', () => {
 		it('leads back to the page that was wanted, and to no other site', async () => {
 			const { email } = await newOwner(fixture());
