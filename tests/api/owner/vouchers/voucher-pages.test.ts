@@ -66,6 +66,14 @@ describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
 		expect((await owner.get(batch.path)).text).toContain('Unsold: 1 · Sold: 0 · Used: 2 · Void: 2');
 	});
 
+	it('are offered with a word about a router that sells nothing, where nobody could redeem them', async () => {
+		const venue = await newOwner(fixture());
+		const closed = await addRouter(fixture(), venue.accountId, { offers: OFFERS });
+		expect((await page(venue)).html).not.toContain('disabled</option>');
+		await venue.post(`/owner/routers/${closed}?/sales`, { do: 'disable' });
+		expect((await page(venue)).html).toMatch(/UGX.500.? · disabled<\/option>/);
+	});
+
 	it('names the devices that a buyer gets, if there are several: in the list, on the paper and at the sale', async () => {
 		const seller = await newStaff(fixture(), owner, 'cashier');
 		const batch = await make({ size: '1' });

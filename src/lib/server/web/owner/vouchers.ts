@@ -38,6 +38,7 @@ import { noteOf, readFields } from '../form.ts';
 import { idOf, pageById } from '../page-links.ts';
 import { type OwnerVisitor, ownRouterOf } from './owner.ts';
 import { mayDo } from './roles.ts';
+import { routerState } from './router.ts';
 
 const MAX_ROUTERS = 100;
 /** More than one person sells between two counts. */
@@ -103,17 +104,23 @@ const DONE: Readonly<Record<string, () => string>> = {
 	close: m.vouchers_close_done
 };
 
-/** The active offers of all routers, with the value of their field. */
+/**
+ * The active offers of all routers, with the value of their field. One of a router that sells nothing now says so, because
+ * its voucher cannot be redeemed either.
+ */
 async function listOffers({ locals: { app } }: RequestEvent, accountId: number): Promise<[string, string][]> {
 	const { data } = await listOwnedRouters(app.routers, accountId, { afterId: 0, limit: MAX_ROUTERS });
-	const selling = data.filter(({ offers }) => offers.length > 0);
-	return selling.flatMap(({ id, name, offers, currency, max_devices: usual }) =>
-		offers.map(({ id: offer, name: offer_name, duration, price, max_devices }): [string, string] => {
-			const place = selling.length > 1 ? [apart(name)] : [];
+	const withOffers = data.filter(({ offers }) => offers.length > 0);
+	const when = { now: app.clock.now(), timeZone: app.config.reportTimezone };
+	return withOffers.flatMap((router) => {
+		const { id, name, offers, currency, max_devices: usual } = router;
+		const { tone, label } = routerState(router, when);
+		const place = [...(withOffers.length > 1 ? [apart(name)] : []), ...(tone === 'good' ? [] : [label])];
+		return offers.map(({ id: offer, name: offer_name, duration, price, max_devices }): [string, string] => {
 			const time = describeTime({ offer_name, duration, max_devices: max_devices ?? usual });
 			return [`${id}:${offer}`, [time, money(price, currency), ...place].join(' · ')];
-		})
-	);
+		});
+	});
 }
 
 type Terms = Pick<VoucherBatchRow, 'offer_name' | 'duration' | 'max_devices'>;
