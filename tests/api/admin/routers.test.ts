@@ -1,7 +1,7 @@
 /** Routers of all owners: search, the page of one, and changes with a reason. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { registerRadius } from '../../support/gateways/gateways.ts';
-import { signInAs, type Browsing } from '../../support/pages/browsing.ts';
+import { fieldValue, signInAs, type Browsing } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, newStaff, type Owner } from '../../support/pages/owners.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
@@ -116,6 +116,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		for (const wrong of ['', 'cheap', '0', '-5', '1e99', '5.12']) {
 			expect(await priced(wrong)).toMatchObject({ status: 400, text: expect.stringContaining('Price: ') });
 		}
+		expect(fieldValue(await priced('5 hundred'), 'price')).toBe('5 hundred');
 		expect((await priced('650')).text).toContain('The price is UGX 650 an hour.');
 		expect((await fixture().api.getRouter(router)).price).toBe(650);
 	});

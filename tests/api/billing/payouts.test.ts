@@ -126,6 +126,17 @@ describe.each(BOTH_DATABASES)('payouts on %s', (database) => {
 		expect(await payoutsOf(sql(), owner.accountId)).toHaveLength(1);
 	});
 
+	it('a refused outcome stays in its form, to be corrected', async () => {
+		const { id, find } = await sendByFile();
+		const page = await record({ id, outcome: 'paid', transaction: ' ', note: 'seen in the portal' });
+		expect(page.status).toBe(409);
+		const [, form = ''] = page.html.split(`name="id" value="${id}"`);
+		expect(form).toMatch(/^[^]*?value="paid"[^>]* checked/);
+		expect(form).toMatch(/^[^]*?value="seen in the portal"/);
+		expect(page.html).toMatch(new RegExp(`<details open[^>]*>(?:(?!</details>)[^])*name="id" value="${id}"`));
+		expect(await find()).toMatchObject({ status: 'open' });
+	});
+
 	it('a person sends by file, and records what the portal says', async () => {
 		const { owner, reference } = await sendByFile();
 		const admin = await administratorOf(fixture().server);

@@ -84,6 +84,8 @@ export interface Change<Subject, Facts = Subject> {
 	text: string;
 	button: string;
 	isDangerous?: boolean;
+	/** Names of its fields beside the reason: a refusal keeps what was typed. */
+	fields?: readonly string[];
 	isOffered(facts: Facts): boolean;
 	/** The sentence that the page shows afterwards; false if another change has undone it. */
 	done?(facts: Facts): string | false;
@@ -104,14 +106,15 @@ export const listChanges = <Facts>({ url }: RequestEvent, changes: Changes<never
 /** Makes the form action of a change. */
 export const changeForm = <Event extends RequestEvent, Subject>(
 	which: string,
-	{ run }: Pick<Change<Subject, never>, 'run'>,
+	{ run, fields = [] }: Pick<Change<Subject, never>, 'run' | 'fields'>,
 	find: (event: Event, admin: Visitor) => Promise<Subject>
 ) =>
 	adminForm(async (event: Event, admin) => {
 		const subject = await find(event, admin);
 		const { field } = await readFields(event.request);
 		const { note, problem } = readReason(field);
-		const answer = { which, note, problem: null, link: null };
+		const typed = Object.fromEntries(fields.map((name) => [name, field(name)]));
+		const answer = { which, note, typed, problem: null, link: null };
 		if (problem !== null) return fail(400, { ...answer, problem });
 		const author = { by: actorOf(admin), note };
 		const outcome = await run({ event, admin, subject, author, field }).catch((refusal: unknown) => {

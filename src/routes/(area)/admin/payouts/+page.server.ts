@@ -141,10 +141,15 @@ const DONE: Readonly<Record<string, string>> = {
 };
 
 /** Makes a form with a reason; a second click changes nothing. */
-const payoutForm = (which: string, act: (order: Order<App>) => Promise<unknown>) =>
+const payoutForm = (
+	which: string,
+	act: (order: Order<App>) => Promise<unknown>,
+	fields: readonly string[] = []
+) =>
 	changeForm(
 		which,
 		{
+			fields,
 			async run(order: Order<App>) {
 				const done = await act(order);
 				return typeof done === 'string' ? { leadTo: `${order.event.url.pathname}?done=${done}` } : 'done';
@@ -168,12 +173,16 @@ export const actions = {
 	cancel: payoutForm('cancel', ({ subject, author, field }) =>
 		decideRun(subject, field('run'), null, author)
 	),
-	record: payoutForm('record', ({ subject, author, field }) => {
-		const transaction = field('transaction').trim().slice(0, MAX_TRANSACTION) || null;
-		const outcome = (['paid', 'failed'] as const).find((one) => one === field('outcome'));
-		if (outcome === undefined) throw refuse('Outcome: choose one.');
-		return recordOutcome(subject, idOf(field('id')), { ...author, outcome, transaction });
-	}),
+	record: payoutForm(
+		'record',
+		({ subject, author, field }) => {
+			const transaction = field('transaction').trim().slice(0, MAX_TRANSACTION) || null;
+			const outcome = (['paid', 'failed'] as const).find((one) => one === field('outcome'));
+			if (outcome === undefined) throw refuse('Outcome: choose one.');
+			return recordOutcome(subject, idOf(field('id')), { ...author, outcome, transaction });
+		},
+		['id', 'outcome', 'transaction']
+	),
 	import: adminForm(async (event: RequestEvent, admin: Visitor) => {
 		const { field, file } = await readFields(event.request);
 		const { note, problem } = readReason(field);

@@ -146,6 +146,7 @@ const CHANGES = {
 		title: 'Change the role',
 		text: 'API keys of a higher role keep only the rights of the new one.',
 		button: 'Change the role',
+		fields: ['role'],
 		isOffered: ({ isSelf }) => !isSelf,
 		done: () => 'The role is changed.',
 		async run({ event, admin, subject, author: { note }, field }) {
@@ -162,6 +163,7 @@ const CHANGES = {
 		title: 'Change the rate plan',
 		text: 'Sets the limits of its API keys.',
 		button: 'Change the rate plan',
+		fields: ['plan'],
 		isOffered: () => true,
 		done: () => 'The rate plan is changed.',
 		async run({ event, admin, subject, author: { note }, field }) {

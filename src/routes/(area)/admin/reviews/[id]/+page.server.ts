@@ -98,7 +98,7 @@ async function decideReview(event: ReviewEvent, admin: Visitor) {
 	const reason = readReason(field);
 	const { note } = reason;
 	const decision = DECISIONS.find((one) => one === field('decision'));
-	const refused = (status: number, problem: string) => fail(status, { note, transaction, problem });
+	const refused = (status: number, problem: string) => fail(status, { decision, note, transaction, problem });
 	if (!decision) return refused(400, 'Choose a decision.');
 	if (reason.problem !== null) return refused(400, reason.problem);
 	if (transaction.length > MAX_TRANSACTION)
