@@ -186,7 +186,8 @@ const CURRENCY_WORDS: Readonly<Record<string, string>> = {
 
 const MAX_AMOUNT_CHARACTERS = 64;
 
-const WORD = String.raw`[\p{L}\p{M}\p{Sc}]+(?:\.? ?[\p{L}\p{M}\p{Sc}]+)*\.?`;
+/** What divides words is needed: if letters alone could, a text of 60 letters would be tried in 2^60 ways. */
+const WORD = String.raw`[\p{L}\p{M}\p{Sc}]+(?:(?:\. ?| )[\p{L}\p{M}\p{Sc}]+)*\.?`;
 /** [sign, words, sign] number [East African "/=" and "/-", words, sign] */
 const AMOUNT = new RegExp(
 	String.raw`^([-+]?) ?(${WORD})? ?([-+]?) ?(\d(?:[\d., '٫]*\d)?) ?(?:\/ ?[=-]|=)? ?(${WORD})? ?(-?)$`,
