@@ -5,6 +5,7 @@
 import { copy, print } from './buttons.ts';
 import { colour } from './colour.ts';
 import { countDown } from './countdown.ts';
+import { keepEntries } from './entries.ts';
 import { goLater, keepAddress } from './go.ts';
 import { locate } from './locate.ts';
 import { loadMap } from './load-map.ts';
@@ -15,6 +16,8 @@ import { refresh } from './refresh.ts';
 import { sendOnce } from './send-once.ts';
 
 const ALL = [
+	// First, so that the others read what it enters.
+	keepEntries,
 	sendOnce,
 	phoneNumber,
 	payForm,

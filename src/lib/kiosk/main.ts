@@ -6,6 +6,7 @@
 import { codeText } from '../domain/codes.ts';
 import { countDown } from '../enhance/countdown.ts';
 import { all, fill, settingsOf } from '../enhance/dom.ts';
+import { enter } from '../enhance/entries.ts';
 import { payForm } from '../enhance/pay-form.ts';
 import { phoneNumber } from '../enhance/phone.ts';
 import { sendOnce } from '../enhance/send-once.ts';
@@ -166,17 +167,8 @@ async function open(path: string, entries: FormData | null = null, until?: numbe
 	if (!page) return;
 	if (!page.document) return clear();
 	put(page.document, page.address);
-	if (entries) enter(entries);
-}
-
-/** Enters what a buyer had typed into the same form in another language. */
-function enter(entries: FormData): void {
-	for (const field of all<HTMLInputElement>('.kiosk form [name]')) {
-		const value = entries.get(field.name);
-		if (typeof value !== 'string') continue;
-		if (field.type === 'radio') field.checked = field.value === value;
-		else if (field.type !== 'hidden' || field === orderField()) field.value = value;
-	}
+	if (!entries) return;
+	enter(entries);
 	numberField()?.dispatchEvent(new Event('input', { bubbles: true }));
 }
 

@@ -98,3 +98,21 @@ test.describe('the switch', () => {
 		await expectLanguage(page, 'am');
 	});
 });
+
+test('a form that is half filled in goes on in another language', async ({ page, portal }) => {
+	await page.goto(`${portal.url}/r/${ROUTER}`);
+	const phone = freshNumber();
+	await page.getByRole('radio', { name: /^30 minutes/ }).check();
+	await page.locator('input[name=phone]').fill(phone);
+	const order = await page.locator('input[name=purchase]').inputValue();
+	await page.locator('details.languages summary').click();
+	await page.getByRole('link', { name: 'Français' }).click();
+	await expectLanguage(page, 'fr');
+	await expect(page.locator('input[name=phone]')).toHaveValue(`${phone.slice(0, 4)} ${phone.slice(4)}`);
+	await expect(page.getByRole('radio', { name: /^30 minutes/ })).toBeChecked();
+	await expect(page.getByRole('button', { name: /^Payer/ })).toContainText('250');
+	// Sent in both languages, it is one order.
+	expect(await page.locator('input[name=purchase]').inputValue()).toBe(order);
+	await page.reload();
+	await expect(page.locator('input[name=phone]')).toHaveValue('');
+});
