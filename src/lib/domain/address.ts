@@ -13,6 +13,8 @@ type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 /** RFC 7239, section 6: a port, or a name that hides it. */
 const PORT = /:(?:(\d{1,5})|_[\w.-]+)$/;
 const MAX_PORT = 65_535;
+/** Characters of an address with brackets, zone and port; a header from outside can have thousands. */
+const MAX_WRITTEN = 100;
 
 /**
  * Returns the address alone in its one spelling: dotted IPv4, also if it is written inside IPv6, or lower-case IPv6 as
@@ -20,6 +22,7 @@ const MAX_PORT = 65_535;
  * @returns null if the text is not an address, for example "unknown" or "_hidden"
  */
 export function normaliseIp(text: string): string | null {
+	if (text.length > MAX_WRITTEN) return null;
 	const plain = text.trim().replace(/^"(.*)"$/, '$1');
 	return (parse(plain) ?? parse(withoutPort(plain)))?.toString() ?? null;
 }

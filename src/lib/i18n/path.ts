@@ -35,8 +35,12 @@ const TYPED =
 /** Pages whose addresses people paste; capitals count in a token. */
 const PASTED = /^(?:\/[a-z]{2})?\/(?:s|pass)\/[\w-]+$/;
 
+/** A longer path is no page of these, and `TRAILING` tries each of its characters as the first. */
+const MAX_MEANT = 500;
+
 /** Returns the path that a person meant who typed capitals or pasted more than the address; null if it is the same. */
 export function meantPath(path: string): string | null {
+	if (path.length > MAX_MEANT) return null;
 	const bare = path.replace(TRAILING, '');
 	const meant = TYPED.test(bare) ? bare.toLowerCase() : bare;
 	return meant !== path && (TYPED.test(meant) || PASTED.test(meant)) ? meant : null;

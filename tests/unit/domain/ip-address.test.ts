@@ -66,3 +66,9 @@ describe('a range', () => {
 		expect(readIpRange(text)).toBeNull();
 	});
 });
+
+it('a long text is no address, and is not searched for one', () => {
+	const started = performance.now();
+	expect(normaliseIp(`${'%'.repeat(50_000)} x`)).toBeNull();
+	expect(performance.now() - started).toBeLessThan(500);
+});

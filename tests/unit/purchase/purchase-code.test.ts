@@ -123,3 +123,10 @@ describe('a pasted text', () => {
 		expect(readTyped('ABC 12 34', true).transaction).toBe('ABC 12 34');
 	});
 });
+
+it('answers at once about a long text, which anybody may send', () => {
+	const started = performance.now();
+	readTyped(`id${'.'.repeat(333)}${'1'.repeat(662)}-`, false);
+	readTyped(`Ref${'1.'.repeat(498)}-`, false);
+	expect(performance.now() - started).toBeLessThan(500);
+});

@@ -50,7 +50,7 @@ function* listSpellings(address: string, host: string | undefined): Generator<st
 	yield address;
 	const [, scheme = '', authority = '', path = '', query = ''] =
 		/^(https?):\/\/([^/?]*)([^?]*)(.*)$/s.exec(address) ?? [];
-	const bare = path.replace(/\/+$/, '');
+	const bare = path.replace(/(?<!\/)\/+$/, '');
 	for (const one of new Set([authority, host ?? authority])) {
 		for (const origin of listOrigins(scheme, one)) {
 			for (const written of [bare, `${bare}/`]) yield origin + written + query;

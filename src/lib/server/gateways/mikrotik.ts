@@ -370,9 +370,13 @@ function explain(answer: VendorResponse): string {
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 };
 
+/** Characters of a duration: an answer from outside can have thousands, each of which would be tried as the first. */
+const MAX_DURATION = 40;
+
 /** Reads a duration such as `1w2d3h4m5s` or `1d01:02:03`. Returns seconds. */
 function routerSeconds(text: string): number {
-	const units = text.replace(/(\d+):(\d+):(\d+)$/, '$1h$2m$3s').matchAll(/(\d+)([wdhms])/g);
+	const short = text.slice(0, MAX_DURATION);
+	const units = short.replace(/(\d+):(\d+):(\d+)$/, '$1h$2m$3s').matchAll(/(\d+)([wdhms])/g);
 	return [...units].reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_SECONDS[unit] ?? 0), 0);
 }
 

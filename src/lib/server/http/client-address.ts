@@ -22,12 +22,14 @@ export const readProxySettings = (env: Readonly<Record<string, string | undefine
 
 /** Each proxy adds the address that called it. Of other headers the last address counts, which the proxy has written. */
 const LISTS = new Set(['x-forwarded-for', 'forwarded']);
+/** Of the header, from its end: what stands before a proxy's own part may come from anybody, and be long. */
+const MAX_READ = 1_000;
 
 /** Returns the text that should be the client's address; null if the header is missing or has too few addresses. */
 function findAddress(headers: IncomingMessage['headers'], settings: ProxySettings): string | null {
 	const { addressHeader, xffDepth } = settings;
 	const depth = LISTS.has(addressHeader) ? xffDepth : 1;
-	const value = String(headers[addressHeader] ?? '');
+	const value = String(headers[addressHeader] ?? '').slice(-MAX_READ);
 	// A comma inside quotes separates nothing (RFC 9110, section 5.6.4).
 	const items = value.match(/(?:"(?:\\.|[^"\\])*"|[^,])+/g) ?? [];
 	const addresses = items.map((item) => item.trim()).filter((item) => item !== '');

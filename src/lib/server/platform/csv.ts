@@ -24,6 +24,8 @@ const MAX_ROW_CHARACTERS = 64 * 1024;
 /** Spreadsheets write semicolons where the comma is the decimal mark, and operators' portals tabs. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 const HEAD_CHARACTERS = 16 * 1024;
+/** A header is among them; each is parsed with each delimiter. */
+const HEAD_LINES = 100;
 
 /**
  * Reads a CSV file (RFC 4180) row by row. Skips empty lines and turns line breaks in cells into LF. The delimiter is the
@@ -93,7 +95,7 @@ async function* joined(head: string, rest: AsyncGenerator<string>): AsyncGenerat
 }
 
 function delimiterOf(head: string, { isHeader }: CsvReader): string {
-	const lines = head.slice(0, HEAD_CHARACTERS).split('\n');
+	const lines = head.slice(0, HEAD_CHARACTERS).split('\n', HEAD_LINES);
 	const isEmpty = (line: string) => /^(sep=.?)?\s*$/i.test(line);
 	const headers = DELIMITERS.map((delimiter) => {
 		const rows = lines.flatMap((line) => (isEmpty(line) ? [] : [cellsOfLine(line, delimiter)]));

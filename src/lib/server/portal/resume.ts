@@ -25,8 +25,8 @@ const VOUCHER_IN_TEXT = /(?<![\w-])[\da-z]{4}(?:[-‐-―][\da-z]{4}){2}(?![\w-]
 /** The address of a purchase. */
 const PAGE_IN_TEXT = /\/s\/([\w-]{24})(?![\w-])/;
 
-/** Not the first half of a code. */
-const ID = String.raw`(?![\p{L}\p{N}])[\s.:#-]*([\da-z.]*\d[\da-z.]*)(?<!\.)(?![\w-])`;
+/** Not the first half of a code. Each part begins with what the one before cannot have: a long text is read only once. */
+const ID = String.raw`(?![\p{L}\p{N}])[\s.:#-]*(?=[\da-z])([a-z.]*\d[\da-z.]*)(?<!\.)(?![\w-])`;
 /**
  * How operators name their transaction, the surest first: a message can name an amount, a merchant and an order, too.
  * "Transaction ID: 1234567890", "TxId:123", "TID 123", "Numéro de transaction : 123", "رقم العملية: 123"; "Transaction:
