@@ -84,8 +84,6 @@ export interface Change<Subject, Facts = Subject> {
 	text: string;
 	button: string;
 	isDangerous?: boolean;
-	/** Names of its fields beside the reason: a refusal keeps what was typed. */
-	fields?: readonly string[];
 	isOffered(facts: Facts): boolean;
 	/** The sentence that the page shows afterwards; false if another change has undone it. */
 	done?(facts: Facts): string | false;
@@ -103,11 +101,15 @@ export const listChanges = <Facts>({ url }: RequestEvent, changes: Changes<never
 	done: new Map(Object.entries(changes)).get(url.searchParams.get('done') ?? '')?.done?.(facts) || null
 });
 
-/** Makes the form action of a change. */
+/**
+ * Makes the form action of a change. A refusal keeps what was typed.
+ * @param fields beside the reason; the usual one has the name of the change
+ */
 export const changeForm = <Event extends RequestEvent, Subject>(
 	which: string,
-	{ run, fields = [] }: Pick<Change<Subject, never>, 'run' | 'fields'>,
-	find: (event: Event, admin: Visitor) => Promise<Subject>
+	{ run }: Pick<Change<Subject, never>, 'run'>,
+	find: (event: Event, admin: Visitor) => Promise<Subject>,
+	fields: readonly string[] = [which]
 ) =>
 	adminForm(async (event: Event, admin) => {
 		const subject = await find(event, admin);

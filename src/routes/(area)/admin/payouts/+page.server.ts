@@ -144,18 +144,18 @@ const DONE: Readonly<Record<string, string>> = {
 const payoutForm = (
 	which: string,
 	act: (order: Order<App>) => Promise<unknown>,
-	fields: readonly string[] = []
+	fields?: readonly string[]
 ) =>
 	changeForm(
 		which,
 		{
-			fields,
 			async run(order: Order<App>) {
 				const done = await act(order);
 				return typeof done === 'string' ? { leadTo: `${order.event.url.pathname}?done=${done}` } : 'done';
 			}
 		},
-		async ({ locals }: RequestEvent) => locals.app
+		async ({ locals }: RequestEvent) => locals.app,
+		fields
 	);
 
 export const actions = {

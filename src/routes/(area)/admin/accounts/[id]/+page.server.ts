@@ -146,7 +146,6 @@ const CHANGES = {
 		title: 'Change the role',
 		text: 'API keys of a higher role keep only the rights of the new one.',
 		button: 'Change the role',
-		fields: ['role'],
 		isOffered: ({ isSelf }) => !isSelf,
 		done: () => 'The role is changed.',
 		async run({ event, admin, subject, author: { note }, field }) {
@@ -163,7 +162,6 @@ const CHANGES = {
 		title: 'Change the rate plan',
 		text: 'Sets the limits of its API keys.',
 		button: 'Change the rate plan',
-		fields: ['plan'],
 		isOffered: () => true,
 		done: () => 'The rate plan is changed.',
 		async run({ event, admin, subject, author: { note }, field }) {

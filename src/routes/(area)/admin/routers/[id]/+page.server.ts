@@ -64,7 +64,6 @@ const CHANGES = {
 		title: 'Set the price',
 		text: 'Sets the price of one hour for new orders. The owner sees who changed it, and the reason.',
 		button: 'Set the price',
-		fields: ['price'],
 		isOffered: () => true,
 		done: (row) => `The price is ${formatMinor(row.price_minor, row.currency)} an hour.`,
 		async run({ event, admin, subject, author, field }) {
