@@ -118,7 +118,8 @@ it.each([
 	expect(page.html).not.toContain('<form');
 	expect(page.html).not.toContain('203.0.113.9');
 	expect(page.html).toContain('<h1>');
-	expect(await newest()).toBe(before);
+	// Less is none: those of earlier tests, that have expired, may be deleted meanwhile.
+	expect(await newest()).toBeLessThanOrEqual(before);
 });
 
 it('without anything handed over it leads to the gateway’s own sign-in page and sells nothing', async () => {
