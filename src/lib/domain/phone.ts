@@ -38,7 +38,7 @@ export function searchedDigits(text: string): string {
 	return /^\+?[\d ().-]+$/.test(plain) ? plain.replace(/\(0\)|[^\d]/g, '') : '';
 }
 
-/** Replaces a deleted number. No country has the code 999. Migrations 0043 and 0047 have it too. */
+/** Replaces a deleted number. No country has the code 999. */
 export const DELETED_NUMBER = '+9990000000';
 
 /** Hides the middle of a number: `+256*****3456`. */

@@ -126,6 +126,20 @@ describe.each(BOTH_DATABASES)('payouts on %s', (database) => {
 		expect(await payoutsOf(sql(), owner.accountId)).toHaveLength(1);
 	});
 
+	it('a run that is refused for its reason is shown again, as it was previewed', async () => {
+		const { owner } = await newSeller();
+		await setDestination(sql(), owner.accountId, '+256772123456');
+		const admin = await administratorOf(fixture().server);
+		const preview = await admin.get('/admin/payouts?preview=1&by=file&minimum=1');
+		const [, action = ''] = /action="(\?\/create[^"]*)"/.exec(preview.html) ?? [];
+		const fields = { run: fieldValue(preview, 'run'), until: '', minimum: '1', by: 'file', note: ' ' };
+		const refused = await admin.post(`/admin/payouts${action.replaceAll('&amp;', '&')}`, fields);
+		expect(refused.status).toBe(400);
+		expect(refused.text).toContain(owner.email);
+		expect(fieldValue(refused, 'minimum')).toBe('1');
+		expect(await payoutsOf(sql(), owner.accountId)).toEqual([]);
+	});
+
 	it('a refused outcome stays in its form, to be corrected', async () => {
 		const { id, find } = await sendByFile();
 		const page = await record({ id, outcome: 'paid', transaction: ' ', note: 'seen in the portal' });

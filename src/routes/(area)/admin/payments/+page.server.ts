@@ -21,18 +21,16 @@ const MAX_TYPED = 1_000;
 export const load = adminPage(async ({ url, locals: { app } }) => {
 	const [show, operator] = [url.searchParams.get('show') ?? '', url.searchParams.get('operator')];
 	// PostgreSQL refuses NUL in text.
-	const typed =
-		url.searchParams
-			.get('q')
-			?.slice(0, MAX_TYPED)
-			.replace(/\p{Cc}/gu, ' ')
-			.trim() ?? null;
+	const typed = (url.searchParams.get('q') ?? '')
+		.slice(0, MAX_TYPED)
+		.replace(/\p{Cc}/gu, ' ')
+		.trim();
 	const list = Object.hasOwn(LISTS, show) ? LISTS[show as keyof typeof LISTS] : null;
-	if (list === null && typed === null) error(404, 'Not found');
+	if (list === null && show !== '') error(404, 'Not found');
 	const isActivating = show === 'connect';
 	const rows = list
 		? await app.monitoring.listPayments({ operator, statuses: list.statuses, isActivating })
-		: await app.monitoring.findPayments(typed ?? '');
+		: await app.monitoring.findPayments(typed);
 	return {
 		...{ title: list?.title ?? 'Find a payment', operator, typed: list ? null : typed },
 		payments: rows.map((row) => ({
