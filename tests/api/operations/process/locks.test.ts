@@ -25,17 +25,21 @@ import { orderSession } from '#lib/server/billing/session-orders.ts';
 import { runSessionJob, startTime } from '#lib/server/billing/sessions.ts';
 import { settleSuccess } from '#lib/server/billing/settlement.ts';
 import { loadConfig } from '#lib/server/config/config.ts';
+import { offersUpdate } from '#lib/server/contract/offer.ts';
 import { MAX_ENDPOINTS } from '#lib/server/contract/webhooks.ts';
 import { insertRow } from '#lib/server/db/queries.ts';
 import { MAX_ACTIVE_KEYS, createKey } from '#lib/server/developer/api-keys.ts';
 import { deleteWebhook, registerWebhook } from '#lib/server/developer/webhooks.ts';
 import { bindPurchase, enterPortal } from '#lib/server/gateways/captive-sessions.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { replaceOffers } from '#lib/server/offers.ts';
 import { startOwnerView } from '#lib/server/owner/views.ts';
 import { NO_SETTINGS, createGateway } from '#lib/server/gateways/settings.ts';
 import { findPassOrThrow, lockPass, openPassword } from '#lib/server/passes.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { purchaseToken, sha256 } from '#lib/server/platform/secrets.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { buyTime } from '#lib/server/portal/ordering.ts';
 import { storePayment } from '#lib/server/portal/purchases.ts';
 import { markRouter } from '#lib/server/routers/edit-router.ts';
 import { loginUser } from '#lib/domain/wifi.ts';
@@ -210,6 +214,20 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 			})
 		);
 		expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(PROMPTS);
+	});
+
+	it('of two fresh forms of one number at once one is an order; the API may be silent', async () => {
+		const form = {
+			...{ routerId, duration: '1h', offerId: null, paymentMethod: 'mtn_momo', phone: newPhone() },
+			...{ amount: 500, currency: 'UGX' }
+		};
+		const fetch = () => Promise.reject(new TypeError('fetch failed'));
+		const api = apiClient({ fetch, request: new Request('http://localhost/'), locals: { app } });
+		const buyer = { network: '10.0.0.1', another: '' };
+		const send = () => buyTime(app.purchases, api, purchaseToken(), form, buyer);
+		await race('lock table purchases in share mode', send, send);
+		const kept = app.database.db.selectFrom('purchases').select('id').where('phone', '=', form.phone);
+		expect(await kept.execute()).toHaveLength(1);
 	});
 
 	it('a session is not cancelled for lack of a payment that starts now', async () => {
@@ -629,6 +647,15 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 				() => change('Second', version),
 				() => change('Third', version)
 			);
+		});
+
+		it('lists of offers that replace the same one', async () => {
+			const owner = { accountId, role: 'owner', keyId: null } as const;
+			const replace = (name: string) => () => {
+				const list = { version: 0, offers: [{ name, duration: '1d', price: 1000 }] };
+				return replaceOffers(app.offers, owner, routerId, offersUpdate.parse(list));
+			};
+			await expectOne('routers', replace('Day'), replace('24 hours'));
 		});
 
 		it('gateways of a site', async () => {
