@@ -61,6 +61,11 @@ function run(element: HTMLElement): void {
 		if (left > 0) return;
 		clearInterval(timer);
 		dispatchEvent(new Event(TIME_OVER));
+		// Nothing follows the page of a pass that an app has sold. Without a connection it stays.
+		if (all('[data-poll]').length === 0)
+			fetch(location.href)
+				.then(() => location.reload())
+				.catch(() => {});
 	};
 	const timer = setInterval(show, TICK_MS);
 	show();

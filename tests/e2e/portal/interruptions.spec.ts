@@ -1,5 +1,6 @@
 import { expect, freshNumber, grouped, ROUTER, test } from '../support/test.ts';
 import { openSql } from '../../support/database/sql.ts';
+import { signInAsGuest } from '../support/purchase-fixtures.ts';
 
 const SOON_MS = 500;
 
@@ -122,7 +123,8 @@ test('a page whose script did not come waits for the connection before it loads 
 	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 45_000 });
 });
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 test('a phone that sets its clock back while it waits shows no negative time', async ({ page, buyer }) => {
 	await page.clock.install();
@@ -145,6 +147,24 @@ test('a phone that sets its clock forward while the time runs still shows the ti
 	await page.clock.runFor(1_000);
 	await expect(page.getByText('1 hour left')).toBeVisible();
 	await expect(page.getByText('Your time ends soon.')).toBeHidden();
+});
+
+test('the page of a pass that an app has sold says by itself that its time is over', async ({
+	page,
+	context,
+	portal
+}) => {
+	await page.clock.install();
+	await page.goto(portal.service.url + (await signInAsGuest(portal.service)));
+	await page.waitForFunction(() => document.documentElement.classList.contains('enhanced'));
+	await context.setOffline(true);
+	await page.clock.runFor(2 * HOUR_MS);
+	await expect(page.getByText('0:00 left')).toBeVisible();
+	await context.setOffline(false);
+	await page.reload();
+	await portal.advance(2 * HOUR_MS);
+	await page.clock.runFor(2 * HOUR_MS);
+	await expect(page.getByText('This pass has ended or does not exist.')).toBeVisible();
 });
 
 test('when held requests are cut, plain polling takes over', async ({ page, buyer }) => {

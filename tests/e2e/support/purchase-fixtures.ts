@@ -150,7 +150,7 @@ async function asked(server: TestServer): Promise<void> {
 }
 
 /** Buys an hour through the API, and signs in with it on the page that a gateway opens. @returns the path of the pass */
-async function signInAsGuest(server: TestServer): Promise<string> {
+export async function signInAsGuest(server: TestServer): Promise<string> {
 	const visit = await handOver(server);
 	const key = /^ +\S+@\S+ +app +(atl_test_\w+)$/m.exec(server.stdout())?.[1] ?? '';
 	const call = async (where: string, body?: object) => {
