@@ -174,6 +174,23 @@ describe('opening hours', () => {
 		expect(JSON.parse(String(entry?.['after']))).toEqual({ router_id: router, opening_hours: null });
 	});
 
+	it('that are the same every day are shown, and changed, in one place', async () => {
+		await save(everyDay('08:00', '20:00'));
+		const page = await owner.get(path());
+		expect(['all', 'mon', 'sun'].map((day) => fieldValue(page, `from-${day}`))).toEqual(['08:00', '', '']);
+		const shown = Object.fromEntries(
+			['from', 'until'].flatMap((column) =>
+				['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+					.map((day) => `${column}-${day}`)
+					.map((name) => [name, fieldValue(page, name)])
+			)
+		);
+		await save({ ...shown, ...everyDay('09:00', '22:00') }, page);
+		expect(await fixture().sql.all('select opening_hours from routers where id = ?', router)).toEqual([
+			{ opening_hours: expect.stringMatching(/^mon 09:00-22:00, .* sun 09:00-22:00$/) }
+		]);
+	});
+
 	it('are refused if a day has one time only, and what was typed stays', async () => {
 		const page = await save({ 'from-mon': '08:00' });
 		expect([page.status, page.text]).toEqual([
