@@ -56,7 +56,7 @@ export async function main(argv: string[]): Promise<number> {
 }
 
 async function choose(argv: string[], context: Context): Promise<number> {
-	const words = before(argv, (word) => word.startsWith('-'));
+	const words = before(argv[0] === 'help' ? argv.slice(1) : argv, (word) => word.startsWith('-'));
 	const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
 	const options = before(argv, (word) => word === '--');
 	const wantsHelp = argv[0] === 'help' || options.includes('--help') || options.includes('-h');

@@ -91,6 +91,8 @@ describe('airtill', () => {
 		[['--help'], 'doctor'],
 		[['routers', 'import', '--help'], '--skip-bad'],
 		[['keys', 'create', '-h'], '--account EMAIL'],
+		[['help', 'keys', 'create'], '--account EMAIL'],
+		[['help'], 'doctor'],
 		[['accounts', 'create', '-h'], ' create --email EMAIL --role app|owner|'],
 		[['personal-data', 'export', '-h'], ' FILE.csv --phone NUMBER|--mac ADDRESS|--ip ADDRESS --from DATE ']
 	])('%j: prints help', async (args, part) => {
