@@ -112,12 +112,19 @@ describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
 		[{ size: '0' }, 'Enter a number from 1 to 1,000.'],
 		[{ size: '1001' }, 'Enter a number from 1 to 1,000.'],
 		[{ commission: '51' }, 'Enter a commission from 0 to 50 percent.'],
-		[{ offer: `999999:1` }, ''],
+		[{ offer: `999999:1` }, 'Choose an offer.'],
 		[{ offer: '' }, 'Choose an offer.']
 	])('refuses a batch with %j', async (fields, why) => {
 		const refused = await make(fields);
 		expect(refused.status).toBeGreaterThanOrEqual(400);
-		if (why !== '') expect(alertOf(refused)).toContain(why);
+		expect(alertOf(refused)).toContain(why);
+	});
+
+	it('refuses to sell and to print for the router of another owner', async () => {
+		const other = await newOwner(fixture());
+		const offer = `${await addRouter(fixture(), other.accountId, { offers: OFFERS })}:1`;
+		for (const refused of [await post(owner, 'sell', { offer }), await make({ offer })])
+			expect([refused.status, alertOf(refused)]).toEqual([409, 'Choose an offer.']);
 	});
 
 	it('a cashier sells one voucher now, sees the cash, and counts it', async () => {

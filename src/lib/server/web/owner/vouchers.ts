@@ -197,11 +197,14 @@ const REFUSALS: Readonly<Record<VoucherRefusal, () => string>> = {
 	voided: m.vouchers_undo_done
 };
 
+/** The last two: a form with the router of somebody else. */
+const NOT_ON_OFFER = ['offer_not_available', 'router_not_found', 'not_router_owner'];
+
 /** @throws Refused that is not for a person */
 function explain(refused: Refused<string>): string {
 	const text = REFUSALS[refused.reason as VoucherRefusal]?.();
 	if (text !== undefined) return text;
-	if (refused.reason === 'offer_not_available') return m.vouchers_choose_offer();
+	if (NOT_ON_OFFER.includes(refused.reason)) return m.vouchers_choose_offer();
 	throw refused;
 }
 
