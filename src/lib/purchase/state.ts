@@ -33,6 +33,8 @@ export interface PaymentState {
 	refund_reason: string | null;
 	/** unsent, unanswered, accepted, refused; missing at an older API. */
 	operator_request?: string;
+	/** Mobile money if missing. */
+	payment_method?: string;
 	created_at: string;
 }
 
@@ -482,6 +484,15 @@ function describeRefund(
 		};
 	}
 	const [title, sum, next] = stage;
+	// Cash has no number to which it could go back, and the venue records the refund before it returns the money.
+	if (payment.payment_method === VOUCHER_METHOD && reason === 'admin') {
+		return {
+			title: title(),
+			text: m.purchase_refunded_cash({ money: taken }),
+			next: m.purchase_refund_failed_next(),
+			changes: false
+		};
+	}
 	const why = (WHY[reason ?? ''] ?? m.purchase_why_other)({ taken, money: amount, operator });
 	const sumOf = status === 'refunded' && reason === 'admin' ? m.purchase_refunded_venue_sum : sum;
 	return {

@@ -1,6 +1,6 @@
 /** The pages on which owners and staff make, print, sell and count vouchers. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fieldValue, type Page } from '../../../support/pages/browsing.ts';
+import { browse, fieldValue, type Page } from '../../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
 import { redeem } from '../../../support/pages/vouchers.ts';
 import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
@@ -100,6 +100,26 @@ describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
 		const [row] = await fixture().sql.all('select * from vouchers where id = ?', Number(number.slice(1)));
 		const found = await seller.get(`/owner/customers?q=${number.toLowerCase()}`);
 		expect(found.html).toContain(`/owner/customers/${String(row?.['session_id'])}"`);
+	});
+
+	it('the cash of a used voucher goes back by hand: the owner and the buyer read nothing of mobile money', async () => {
+		const sold = await sell(await newStaff(fixture(), owner, 'cashier'));
+		const buyer = browse(fixture().server.url);
+		const code = codesOf(sold)[0] ?? '';
+		const purchase = fieldValue(await buyer.get(`/redeem?code=${code}`), 'purchase');
+		const bought = await buyer.post('/resume', { code, purchase });
+		expect(bought.path).toMatch(/^\/s\//);
+		const [number = ''] = numbersOf(sold);
+		const [row] = await fixture().sql.all('select * from vouchers where id = ?', Number(number.slice(1)));
+		const path = `/owner/customers/${String(row?.['session_id'])}`;
+		const payment = fieldValue(await owner.get(path), 'payment');
+		const refunded = await owner.post(`${path}?/by-hand`, { note: 'It was slow', payment });
+		expect(refunded.path).toBe(`${path}?done=by-hand`);
+		expect(refunded.text).toContain('If the customer does not have the money yet, return it now.');
+		expect(refunded.text).not.toContain('mobile-money balance');
+		const { text } = await buyer.get(bought.path);
+		expect(text).toContain('The venue returns UGX 1,000 to you, for example in cash.');
+		expect(text).not.toMatch(/mobile-money balance|was refunded to/);
 	});
 
 	it('a form that is sent twice makes one batch', async () => {

@@ -280,7 +280,8 @@ export async function casePage(event: CaseEvent, owner: OwnerVisitor) {
 			address: apart(`${url.host}${link('/resume')}`),
 			number: String(payment?.id ?? ''),
 			silentSince: silentSince === null ? null : moment(silentSince, timeZone),
-			time: moment(activatingUntil ?? now, timeZone)
+			time: moment(activatingUntil ?? now, timeZone),
+			isByHand: payment !== null && isRefundedByHand(payment, refundsOf(payment, facts))
 		}),
 		actions: all
 			.filter(([name, action]) => action.isPossible(facts) && mayHelp(name))
@@ -400,6 +401,7 @@ interface Words {
 	address: string;
 	number: string;
 	time: string;
+	isByHand: boolean;
 }
 
 /** A few words with their tone, which is neutral if it is null, and the advice. */
@@ -414,7 +416,7 @@ const STATES: Record<
 	active: [m.help_is_active, 'good', activeAdvice],
 	ended: [m.help_is_ended, null, m.help_do_ended],
 	refunding: [m.help_is_refunding, 'notice', m.help_do_refunding],
-	refunded: [m.help_is_refunded, null, m.help_do_refunded],
+	refunded: [m.help_is_refunded, null, refundedAdvice],
 	refund_failed: [m.help_is_refund_failed, 'bad', m.help_do_refund_failed],
 	restored: [m.help_is_restored, null, m.help_do_restored]
 };
@@ -425,6 +427,10 @@ function stateMark(state: HelpState) {
 }
 
 const adviceFor = (state: HelpState, words: Words): string => STATES[state][2](words);
+
+function refundedAdvice({ isByHand }: Words): string {
+	return isByHand ? m.help_do_refunded_by_hand() : m.help_do_refunded();
+}
 
 function activeAdvice({ silentSince, isConnected, takesCode, ssid, address }: Words): string {
 	if (silentSince !== null) return m.usage_not_sold({ time: silentSince });
@@ -506,13 +512,16 @@ const FAILURES: Readonly<Record<string, (words: { method: string }) => string>> 
 	provider_unavailable: m.purchase_refused_provider_unavailable_title
 };
 
-function refundEntries({ refunds, payments }: PurchaseFacts): TimelineEntry[] {
+const refundsOf = ({ id }: Payment, { refunds }: PurchaseFacts) =>
+	refunds.filter(({ payment_id }) => payment_id === id);
+
+function refundEntries(facts: PurchaseFacts): TimelineEntry[] {
+	const { refunds, payments } = facts;
 	const byHand = payments.flatMap((payment) => {
 		const { id, refunded_at: at } = payment;
-		const own = refunds.filter(({ payment_id }) => payment_id === id);
 		if (at !== null && payment.refund_reason === VOUCHER_RESTORED)
 			return [{ at, text: m.help_at_restored({ number: payment.provider_reference ?? '' }) }];
-		if (at === null || !isRefundedByHand(payment, own)) return [];
+		if (at === null || !isRefundedByHand(payment, refundsOf(payment, facts))) return [];
 		return [{ at, text: m.help_at_by_hand({ number: String(id) }) }];
 	});
 	const sent = refunds.flatMap((refund) => {
