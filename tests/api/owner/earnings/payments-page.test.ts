@@ -110,6 +110,20 @@ describe.each(DATABASES)('the figures on %s', (database) => {
 		expect(rowsOf(await csvOf('daily', many)).map((one) => one['Payment'])).toEqual(seen);
 	});
 
+	it('name an offer in the language of the reader if its name only says how long it is', async () => {
+		const seller = await newOwner(fixture());
+		const offers = [
+			{ id: 1, name: '1 hour', duration: '1h', price_minor: 500, active: true },
+			{ id: 2, name: 'Film', duration: '2h', price_minor: 900, active: true }
+		];
+		const place = await addRouter(fixture(), seller.accountId, { offers: JSON.stringify(offers) });
+		await fixture().buy({ router_id: place, duration: '1h', offer_id: 1 });
+		await fixture().buy({ router_id: place, duration: '2h', offer_id: 2 });
+		const { text } = await seller.get('/fr/owner/money?period=daily');
+		const list = text.slice(0, text.indexOf('Par offre')).replaceAll('\u00a0', ' ');
+		expect(list.match(/ · (Film|1 heure|1 hour) /g)).toEqual([' · Film ', ' · 1 heure ']);
+	});
+
 	it.each(['2026-02-30', 'x'])('of a day that does not exist (%s) are not found', async (wrong) => {
 		for (const path of ['/owner/money', '/owner/money/export', '/owner/money/statement'])
 			expect((await owner.get(`${path}?day=${wrong}`)).status).toBe(404);

@@ -30,6 +30,7 @@ import { listPaid } from '#lib/server/billing/payouts.ts';
 import { createSigner, signLine } from '#lib/server/billing/signed-statement.ts';
 import { qrSvg } from '#lib/server/portal/qr-svg.ts';
 import { methodTitle } from '#lib/format/words.ts';
+import { nameOffer } from '#lib/purchase/quote.ts';
 import { CSV_BATCH, type CsvCell, csvResponse } from '../csv.ts';
 import { idOf, readPage } from '../page-links.ts';
 import type { App } from '#lib/server/app.ts';
@@ -249,7 +250,10 @@ export async function moneyPage(event: RequestEvent, owner: OwnerVisitor) {
 			when: moment(line.at, app.config.reportTimezone),
 			router: line.routerName,
 			phone: line.phoneMasked ?? methodTitle(line.method),
-			bought: line.offerName ?? formatDuration(line.duration)
+			bought:
+				line.offerName === null
+					? formatDuration(line.duration)
+					: nameOffer({ name: line.offerName, duration: line.duration })
 		})),
 		pages: page.pages,
 		statement: statementHref(day),
