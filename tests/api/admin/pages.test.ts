@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browse, fieldValue, signInAs, type Browsing } from '../../support/pages/browsing.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { makeVouchers, redeem } from '../../support/pages/vouchers.ts';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { cli } from '../../support/server/cli.ts';
 
@@ -157,5 +158,21 @@ describe.each(DATABASES)('the search for a payment, on %s', (database) => {
 		expect(links(empty.html)).toEqual([]);
 		expect(empty.text).not.toContain('No such payment.');
 		expect((await admin.get('/admin/payments?show=x')).status).toBe(404);
+	});
+
+	it('finds a voucher, which no number paid', async () => {
+		const { api, owner, server, sql } = fixture();
+		const { codes } = await makeVouchers(owner, 7, 1);
+		const { body } = await redeem(api, codes[0]?.code ?? '');
+		const session = (body as { id: number }).id;
+		const payment = await sql.count('select id from payments where session_id = ?', session);
+		const admin = await signInAs(server, 'admin');
+		const review = await admin.post('/admin/reviews', { payment: String(payment) });
+		expect(review.path).toMatch(/^\/admin\/reviews\/\d+$/);
+		for (const page of [`/admin/payments?q=${payment}`, '/admin/routers/7', review.path]) {
+			const { text } = await admin.get(page);
+			expect(text).toContain('UGX 1,000');
+			expect(text).not.toContain('*****');
+		}
 	});
 });

@@ -1,5 +1,6 @@
 import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
 import { MAX_REASON } from '#lib/domain/help.ts';
+import { DELETED_NUMBER, maskPhone } from '#lib/domain/phone.ts';
 import { type AuditFilter, type Author, type FoundEntry, accountActor, accountIdOf } from '../audit.ts';
 import { type Fields, noteOf, readFields } from './form.ts';
 import { logSecurity } from '#lib/server/http/client-address.ts';
@@ -17,6 +18,10 @@ import { Refused } from '../platform/errors.ts';
 
 /** Statuses of a payment after which money has come. */
 export const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
+
+/** Hides the middle of a payer's number. Returns null without one: cash, or the number is deleted. */
+export const shownNumber = (phone: string): string | null =>
+	phone === DELETED_NUMBER ? null : maskPhone(phone);
 
 /** Redirects to the sign-in page, or throws 403 unless the account is an active administrator. */
 export async function requireAdmin(event: RequestEvent): Promise<Visitor> {

@@ -1,8 +1,7 @@
 import { error } from '@sveltejs/kit';
 import { formatMinor } from '#lib/domain/money.ts';
-import { maskPhone } from '#lib/domain/phone.ts';
 import { timeAt } from '#lib/domain/time.ts';
-import { PAID, adminPage } from '#lib/server/web/admin.ts';
+import { PAID, adminPage, shownNumber } from '#lib/server/web/admin.ts';
 
 /** What the figures of the overview count, by their name in the address. */
 const LISTS = {
@@ -34,7 +33,7 @@ export const load = adminPage(async ({ url, locals: { app } }) => {
 	return {
 		...{ title: list?.title ?? 'Find a payment', operator, typed: list ? null : typed },
 		payments: rows.map((row) => ({
-			...{ id: row.id, status: row.status, operator: row.operator, phone: maskPhone(row.phone) },
+			...{ id: row.id, status: row.status, operator: row.operator, phone: shownNumber(row.phone) },
 			amount: formatMinor(row.amount_minor, row.currency),
 			when: timeAt(row.created_at, app.config.reportTimezone),
 			router: { id: row.router_id, name: row.router_name }

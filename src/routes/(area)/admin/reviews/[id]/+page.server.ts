@@ -5,12 +5,12 @@ import {
 	findNames,
 	formatReviewTitle,
 	listAuditLines,
-	readReason
+	readReason,
+	shownNumber
 } from '#lib/server/web/admin.ts';
 import { type RequestEvent, error, fail, redirect } from '@sveltejs/kit';
 import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/help.ts';
 import { formatMinor } from '#lib/domain/money.ts';
-import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import {
 	type Evidence,
@@ -77,7 +77,7 @@ function listFacts({ payment }: Evidence, timeZone: string): [label: string, val
 		['Status', payment.status],
 		['Requested', formatMinor(payment.amount_minor, payment.currency)],
 		['Taken', taken === null ? null : formatMinor(taken, currency ?? payment.currency)],
-		['Number', maskPhone(payment.phone)],
+		['Number', shownNumber(payment.phone)],
 		['Operator', payment.operator],
 		['Ordered', timeText(payment.created_at)],
 		['Paid', timeText(payment.paid_at)],

@@ -5,12 +5,12 @@ import {
 	describeRouterState,
 	formatReviewTitle,
 	listAuditLines,
-	listChanges
+	listChanges,
+	shownNumber
 } from '#lib/server/web/admin.ts';
 import { type RequestEvent, error } from '@sveltejs/kit';
 import { formatMinor } from '#lib/domain/money.ts';
 import { timeAt } from '#lib/domain/time.ts';
-import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '#lib/server/app.ts';
 import { findRouterUses } from '#lib/server/owner/usage.ts';
 import { type Claim, decideClaims, findGatewaysOfRouter, findClaims } from '#lib/server/gateways/gateways.ts';
@@ -224,7 +224,7 @@ async function listMoney({ monitoring, config }: App, routerId: number) {
 	return {
 		payments: payments.map((payment) => ({
 			...line(payment, payment.created_at),
-			...{ status: payment.status, operator: payment.operator, phone: maskPhone(payment.phone) }
+			...{ status: payment.status, operator: payment.operator, phone: shownNumber(payment.phone) }
 		})),
 		reviews: reviews.map((review) => ({
 			...{ id: review.id, title: formatReviewTitle(review), when: when(review.opened_at) }
