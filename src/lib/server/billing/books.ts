@@ -14,7 +14,7 @@ import { formatMinor } from '#lib/domain/money.ts';
  *   owner         mobile money that the platform owes the owner
  *   platform      fees of the platform
  *   buyers        money that bought nothing and is returned to its buyer
- *   by_hand       money that a person returned in another way than the operator
+ *   by_hand       money that a person returned in another way than the operator; for a voucher it is cash of the owner
  *   till          cash of the owner and of those who sell for them
  *   vouchers      cash for vouchers that are not redeemed
  *   sales         income in cash: redeemed vouchers

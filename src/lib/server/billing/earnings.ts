@@ -259,12 +259,16 @@ const selectPaymentSum = (amount: RawBuilder<unknown>) =>
 
 const AMOUNT = sql`amount_minor`;
 
+/** Of what was paid in cash, a refund by hand comes out of the till. */
+const CASH = sql`case when debit = 'till' then amount_minor
+	when credit = 'till' or (credit = 'by_hand' and payment_method = 'voucher') then -amount_minor else 0 end`;
+
 /** All figures are sums of entries. A payment counts while its session is still activating. */
 const SUMS = sql`${selectPaymentSum(sql`1`)} as sessions, ${selectPaymentSum(AMOUNT)} as gross,
 	sum(case when kind = 'refund' then amount_minor else 0 end) as refunds,
 	sum(case 'platform' when fee_credit then fee_minor when fee_debit then -fee_minor else 0 end) as fees,
 	sum(case 'owner' when credit then amount_minor - fee_minor when debit then fee_minor - amount_minor else 0 end) as owed,
-	sum(case 'till' when debit then amount_minor when credit then -amount_minor else 0 end) as cash,
+	sum(${CASH}) as cash,
 	sum(case 'sellers' when fee_credit then fee_minor when fee_debit then -fee_minor else 0 end) as commission`;
 
 const KINDS = { payment: sql`('payment', 'correction')`, refund: sql`('refund')` };

@@ -4,6 +4,7 @@ import { browse, fieldValue, type Page } from '../../../support/pages/browsing.t
 import { addRouter, alertOf, newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
 import { redeem } from '../../../support/pages/vouchers.ts';
 import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
+import { amountAfter } from '../earnings/rows.ts';
 
 const OFFERS = JSON.stringify([
 	{ id: 1, name: 'Day', duration: '1d', price_minor: 1000, active: true, max_devices: 3 },
@@ -112,11 +113,17 @@ describe.each(DATABASES)('vouchers on the owner pages, on %s', (database) => {
 		const [number = ''] = numbersOf(sold);
 		const [row] = await fixture().sql.all('select * from vouchers where id = ?', Number(number.slice(1)));
 		const path = `/owner/customers/${String(row?.['session_id'])}`;
-		const payment = fieldValue(await owner.get(path), 'payment');
+		const before = await owner.get(path);
+		expect(before.text).toContain('Then return UGX 1,000');
+		expect(before.text).not.toMatch(/settle that with|The operator cannot refund/);
+		const till = async () => amountAfter((await owner.get('/owner/money')).text, 'Cash in your till');
+		const held = await till();
+		const payment = fieldValue(before, 'payment');
 		const refunded = await owner.post(`${path}?/by-hand`, { note: 'It was slow', payment });
 		expect(refunded.path).toBe(`${path}?done=by-hand`);
 		expect(refunded.text).toContain('If the customer does not have the money yet, return it now.');
 		expect(refunded.text).not.toContain('mobile-money balance');
+		expect(await till()).toBe(held - 1000);
 		const { text } = await buyer.get(bought.path);
 		expect(text).toContain('The venue returns UGX 1,000 to you, for example in cash.');
 		expect(text).not.toMatch(/mobile-money balance|was refunded to/);

@@ -207,12 +207,17 @@ const refund: HelpAction = {
 	done: m.help_refund_done
 };
 
+const isCash = ({ payment_method: method }: Payment): boolean => method === VOUCHER_METHOD;
+
 const recordRefund: HelpAction = {
 	title: m.help_by_hand,
 	text({ toRefundByHand: payment }) {
 		if (!payment) return '';
-		const text = m.help_by_hand_text({ money: moneyOf(payment), number: String(payment.id) });
-		return payment.applied === 1 ? `${text} ${m.help_by_hand_counts()}` : text;
+		return [
+			m.help_by_hand_text({ money: moneyOf(payment), number: String(payment.id) }),
+			...(isCash(payment) ? [] : [m.help_by_hand_own()]),
+			...(payment.applied === 1 ? [m.help_by_hand_counts()] : [])
+		].join(' ');
 	},
 	button: m.help_by_hand,
 	isDangerous: true,
@@ -310,7 +315,7 @@ function refundNote({ session, payment, isRefundable }: PurchaseFacts, mayRefund
 	// Time that still waits for a gateway is refunded automatically.
 	if (payment?.status !== 'success' || session.status === 'activating') return null;
 	if (!mayRefund) return m.staff_ask_refund();
-	return isRefundable ? null : m.help_by_hand_note();
+	return isRefundable || isCash(payment) ? null : m.help_by_hand_note();
 }
 
 /** Returns the result that the buyer's page shows, without the password and the code. */
