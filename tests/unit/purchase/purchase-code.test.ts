@@ -43,10 +43,17 @@ const SMS =
 	'KISEMENTI-WIFI\nPassword for KISEMENTI-WIFI: jtza-8htb-b9bm\nYour code: K7MQ-29XT\nairtill.example/resume';
 
 describe('the code of a voucher', () => {
-	it.each(['K7MQ-29XT-4HWB', 'k7mq29xt4hwb', 'K7MQ 29XT 4HWB', ' k7mq–29xt–4hwb '])(
+	it.each(['K7MQ-29XT-4HWB', 'k7mq29xt4hwb', 'K7MQ 29XT 4HWB', ' k7mq–29xt–4hwb ', 'K7MQ 29XT-4HWB'])(
 		'is read: %s',
 		(typed) => {
 			expect(readTyped(typed, false)).toMatchObject({ code: null, voucher: 'K7MQ29XT4HWB' });
+		}
+	);
+
+	it.each(['CODE-29XT-4HWB', 'CODE 29XT 4HWB', 'code29xt4hwb', 'CODE - 29XT - 4HWB'])(
+		'is read though it begins with a word: %s',
+		(typed) => {
+			expect(readTyped(typed, false)).toMatchObject({ code: null, voucher: 'C0DE29XT4HWB' });
 		}
 	);
 
@@ -74,6 +81,8 @@ describe('a pasted text', () => {
 		'My code is K7MQ - 29XT, it does not work',
 		'ID: K7MQ-29XT',
 		'Ref K7MQ-29XT',
+		// With these words it has the twelve characters of a voucher.
+		...['Code K7MQ-29XT', 'Code: K7MQ-29XT.', 'code: k7mq29xt', 'Kode\nK7MQ-29XT', 'It is K7MQ-29XT'],
 		'K7MQ\u2060-\u206029XT'
 	])('gives the code: %s', (text) => {
 		expect(readTyped(text, false).code).toBe('K7MQ29XT');

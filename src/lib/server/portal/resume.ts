@@ -22,6 +22,8 @@ const MAX_TYPED = 1_000;
 /** Between words, so that a Wi-Fi password in the same message is none. */
 const CODE_IN_TEXT = /(?<![\w-])[\da-z]{4} ?[-‐-―] ?[\da-z]{4}(?![\w-])/gi;
 const VOUCHER_IN_TEXT = /(?<![\w-])[\da-z]{4}(?:[-‐-―][\da-z]{4}){2}(?![\w-])/i;
+/** "Code: K7MQ-29XT", "Pass K7MQ29XT": with a word of four letters it has as many characters as a voucher. */
+const WORD_AND_CODE = /^[\p{L} ]+[ :.#]+([\da-z]{4}(?: ?[-‐-―] ?)?[\da-z]{4})[^\p{L}\p{N}]*$/iu;
 /** The address of a purchase. */
 const PAGE_IN_TEXT = /\/s\/([\w-]{24})(?![\w-])/;
 
@@ -59,8 +61,11 @@ export function readTyped(
 	const isMessage = typed.split(' ').length > MAX_WORDS;
 	const named = NAMED_TRANSACTION.flatMap((pattern) => pattern.exec(typed)?.[1] ?? [])[0] ?? null;
 	const bare = BARE_TRANSACTION.exec(isMessage ? typed : '')?.[0] ?? null;
-	const voucher = readCode(typed, VOUCHER_CODE_LENGTH);
-	const code = voucher === null ? (readCode(typed) ?? findCode(typed, { named, bare })) : null;
+	const spelled = readCode(typed, VOUCHER_CODE_LENGTH);
+	const behindWord =
+		spelled !== null && named === null ? readCode(WORD_AND_CODE.exec(typed)?.[1] ?? '') : null;
+	const voucher = behindWord === null ? spelled : null;
+	const code = voucher === null ? (behindWord ?? readCode(typed) ?? findCode(typed, { named, bare })) : null;
 	const inText = code === null && named === null ? VOUCHER_IN_TEXT.exec(typed)?.[0] : undefined;
 	// Of a short text all is the ID, which people group.
 	const whole = isWhole || /^(?:\d{6,}|(?=.*\d)[\da-z.]{9,})$/i.test(typed) ? typed : null;
