@@ -12,6 +12,8 @@ const MAX_DIGITS = 20;
 export function groupNumber(typed: string, example: string, prefix: string): string {
 	const digits = plainNumber(typed)
 		.replace(/\( ?0 ?\)|[^\d+]|(?!^)\+/g, '')
+		// "+256 0772 …", as many write it. Without the plus it may be a number of home: 70… where the prefix is +7.
+		.replace(RegExp(`^(\\${prefix})${example.startsWith('0') ? '' : '0+'}`), '$1')
 		.slice(0, MAX_DIGITS);
 	if (digits.startsWith('00')) return digits;
 	if (isForeign(digits, prefix)) return digits.replace(/\d{3}(?=\d)/g, '$& ');

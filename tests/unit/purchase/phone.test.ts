@@ -15,6 +15,8 @@ it.each([
 	['+254712345678', '+254 712 345 678'],
 	['tel:+256-772-123-456', '+256 772 123 456'],
 	['+256 (0) 772 123456', '+256 772 123 456'],
+	['+256 0772 123456', '+256 772 123 456'],
+	['+254 0712 345678', '+254 071 234 567 8'],
 	['(0772) 123 456', '0772 123456'],
 	['٠٧٧٢١٢٣٤٥٦', '0772 123456'],
 	['\u202a0772\u00a0123456\u202c', '0772 123456'],
@@ -26,6 +28,11 @@ it.each([
 
 it('groups a number whose zero belongs to it abroad too', () => {
 	expect(groupNumber('0123456789', '01 23 45 6789', '+225')).toBe('01 23 45 6789');
+	expect(groupNumber('+2250123456789', '01 23 45 6789', '+225')).toBe('+225 012 345 678 9');
+});
+
+it('keeps a zero behind digits that are the prefix of the country by chance', () => {
+	expect(groupNumber('7001234567', '771 000 9998', '+7')).toBe('700 123 456 7');
 });
 
 it('the prefix is not shown before a number that has a country code or the 0 dialled at home', () => {
