@@ -21,7 +21,10 @@ export function parseMobile(text: string, region: string): string | null {
 	if (text.length > MAX_NUMBER_CHARACTERS) return null;
 	const plain = plainNumber(text);
 	// Many countries dial another prefix, such as 000 or 009, which the library reads, but phones store 00.
-	const candidates = [plain, `+${plain}`, plain.replace(/^\(?\+? ?0 ?0\)? ?|^\(\+/, '+')];
+	const abroad = plain.replace(/^\(?\+? ?0 ?0\)? ?|^\(\+/, '+');
+	// No country's code begins with 0.
+	const atHome = plain.replace(/^\+ ?0/, '0');
+	const candidates = [plain, `+${plain}`, abroad, atHome];
 	for (const candidate of candidates) {
 		const number = parsePhoneNumberFromString(candidate, {
 			defaultCountry: region as CountryCode,
