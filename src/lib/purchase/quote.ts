@@ -364,6 +364,8 @@ export interface PayAgain {
 	paymentMethod: string;
 	/** As the payer types it. */
 	phone: string;
+	/** Id of the session whose open payment this one replaces; null if none is open. */
+	instead: number | null;
 }
 
 export const timeValue = ({ duration, amount, offer }: TimeChoice): string =>

@@ -13,6 +13,68 @@ const ROUTER = 4;
 const DAY = { name: 'Day', duration: '1d', price: 1000 };
 const FAMILY = { name: 'Family day', duration: '1d', price: 1500, max_devices: 3 };
 
+describe.each(DATABASES)(
+	'buying again with another number while the first one is asked, on %s',
+	(database) => {
+		const fixture = useFixture({ database });
+		let person: Browsing;
+		let path: string;
+		let form: Record<string, string>;
+
+		/** @param phone the wrong number, which is asked */
+		async function askWrong(phone: string): Promise<void> {
+			person = browse(fixture().server.url);
+			const shop = await person.get('/r/3');
+			const order = { time: '1h 500', paymentMethod: 'mtn_momo', phone };
+			({ path } = await person.post('/r/3', { ...order, purchase: fieldValue(shop, 'purchase') }));
+			expect((await person.get(path)).html).toContain(`href="${path}?again"`);
+			const page = await person.get(`${path}?again`);
+			// It would empty the form.
+			expect(page.html).not.toContain('http-equiv="refresh"');
+			form = givenBy(page);
+		}
+		const newest = () => fixture().sql.all('select status from payments order by id desc limit 2');
+		const statuses = async () => (await newest()).map(({ status }) => String(status)).reverse();
+		const sessions = async () => {
+			const rows = await fixture().sql.all('select status from sessions order by id desc limit 2');
+			return rows.map(({ status }) => String(status)).reverse();
+		};
+
+		it('the first order is given up, so a late approval of it goes back', async () => {
+			await askWrong(numberEnding('004'));
+			const bought = await person.post(`${path}?/retry`, form);
+			const again = await person.post(`${path}?/retry`, form);
+			expect([again.path, bought.path === path]).toEqual([bought.path, false]);
+			expect((await person.get(path)).path).toBe(bought.path);
+			await eventually('the second one runs', async () =>
+				(await person.get(bought.path)).text.includes('Your Wi‑Fi is paid until')
+			);
+			await fixture().server.advance(11 * 60_000);
+			await eventually('the first one goes back', async () => {
+				await fixture().server.advance(3_000);
+				return (await statuses()).join() === 'refunded,success';
+			});
+			expect(await sessions()).toEqual(['cancelled', 'active']);
+		});
+
+		it('an approval that comes before it is the purchase, and nobody else is asked', async () => {
+			await askWrong(numberEnding('006'));
+			const before = await fixture().sql.count('select count(*) from payments');
+			await fixture().server.advance(31_000);
+			await eventually('the first one is paid', async () => (await statuses()).at(-1) === 'success');
+			const page = await person.post(`${path}?/retry`, form);
+			expect(page.path).toBe(path);
+			expect(page.text).toContain('Your Wi‑Fi is paid until');
+			expect(await fixture().sql.count('select count(*) from payments')).toBe(before);
+		});
+	}
+);
+
+const givenBy = (page: Page) => ({
+	...{ quoted: fieldValue(page, 'quoted'), instead: fieldValue(page, 'instead') },
+	...{ paymentMethod: 'mtn_momo', phone: numberEnding('456') }
+});
+
 it.each(DATABASES)(
 	'an earlier payment without an answer is still waited for after the next one was declined, on %s',
 	async (database) => {
@@ -156,31 +218,39 @@ describe('other time, bought from the page of a purchase', () => {
 		}
 	});
 
-	it.each([
-		['Choose another time', numberEnding('001')],
-		['Buy again with another number', numberEnding('003')]
-	])(
-		'“%s” sells to the device of that purchase without its token, and does not ask if it has paid',
-		async (text, phone) => {
-			const host = '192.168.8.1';
-			const gateway = await registerGateway(fixture().server, 'opennds', { loginHost: host });
-			const entry = ndsEntry(gateway, { hid: sha256('a token'), mac: newMac() }, host);
-			const first = await buyHourHere(person, await person.get(entry), phone);
-			const page = await follow(first, text);
-			expect(page.path).toMatch(/^\/splash\//);
-			expect(page.html).not.toContain(pathOf(first).slice(3));
-			expect(page.text).not.toContain('Have you already paid?');
-			expect(page.html).toContain(`href="/fr${page.path}"`);
-			const second = await buyHourOn(person, page);
-			expect(second).not.toBe(pathOf(first));
-			await eventually('it leads online', async () => {
-				const { html } = await person.get(second);
-				return html.includes(`href="${second}/online"`);
-			});
-			await fixture().server.advance(2 * 60 * 60_000);
-			expect((await person.get(`${first}?buy`)).path).toBe(`/splash/${gateway.key}`);
-		}
-	);
+	it('“Buy again with another number” pays for the device of that purchase', async () => {
+		const host = '192.168.8.1';
+		const gateway = await registerGateway(fixture().server, 'opennds', { loginHost: host });
+		const entry = ndsEntry(gateway, { hid: sha256('a token'), mac: newMac() }, host);
+		const first = await buyHourHere(person, await person.get(entry), numberEnding('003'));
+		const page = await follow(first, 'Buy again with another number');
+		const second = await person.post(`${pathOf(first)}?/retry`, givenBy(page));
+		expect(second.path).not.toBe(first);
+		await eventually('it leads online', async () => {
+			const { html } = await person.get(second.path);
+			return html.includes(`href="${second.path}/online"`);
+		});
+	});
+
+	it('“Choose another time” sells to the device of that purchase without its token, and does not ask if it has paid', async () => {
+		const host = '192.168.8.1';
+		const gateway = await registerGateway(fixture().server, 'opennds', { loginHost: host });
+		const entry = ndsEntry(gateway, { hid: sha256('a token'), mac: newMac() }, host);
+		const first = await buyHourHere(person, await person.get(entry), numberEnding('001'));
+		const page = await follow(first, 'Choose another time');
+		expect(page.path).toMatch(/^\/splash\//);
+		expect(page.html).not.toContain(pathOf(first).slice(3));
+		expect(page.text).not.toContain('Have you already paid?');
+		expect(page.html).toContain(`href="/fr${page.path}"`);
+		const second = await buyHourOn(person, page);
+		expect(second).not.toBe(pathOf(first));
+		await eventually('it leads online', async () => {
+			const { html } = await person.get(second);
+			return html.includes(`href="${second}/online"`);
+		});
+		await fixture().server.advance(2 * 60 * 60_000);
+		expect((await person.get(`${first}?buy`)).path).toBe(`/splash/${gateway.key}`);
+	});
 
 	it('does not repeat why the gateway refused the device before', async () => {
 		const { server } = fixture();

@@ -323,10 +323,14 @@ function isPaidOrPending({ reason, extensions: { session_status: status } }: Ref
 	return ['payment_in_progress', 'session_already_paid', 'idempotency_key_in_use'].includes(reason);
 }
 
-type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
+interface RetryForm extends Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'> {
+	/** Id of the session whose open payment the buyer gives up, because it asks a wrong number. */
+	instead?: number | null;
+}
 
 /**
- * Pays again, for the same session if it accepts the payment method, otherwise for a new one.
+ * Pays again, for the same session if it accepts the payment method, otherwise for a new one. While a payment is open it
+ * does nothing, unless the buyer gives that up: its session is cancelled, so that a late approval is refunded.
  * @returns the token of the page to go to
  * @throws Refused with a code of the API, `price_changed` or `ordered_before`
  */
@@ -347,21 +351,25 @@ export async function retryPurchase(
 
 	const session = await api.getSession(row.session_id);
 	if (session.status === 'active' || session.status === 'activating') return token;
+	const { instead, ...wanted } = form;
+	let isOpen = false;
 	if (session.status === 'pending_payment') {
 		if (session.payment_id !== null) {
-			if ((await api.getPayment(session.payment_id)).status === 'pending') return token;
+			isOpen = (await api.getPayment(session.payment_id)).status === 'pending';
+			if (isOpen && instead !== session.id) return token;
 			// The response that started this payment may have been lost.
 			row = await storePayment(database, row.id, session.payment_id, clock.now());
 		}
 		if (session.amount !== form.amount || session.currency !== form.currency)
 			throw refuseOrder('price_changed');
 	}
-	const payable = session.status === 'pending_payment' && session.payment_method === form.paymentMethod;
+	const payable =
+		!isOpen && session.status === 'pending_payment' && session.payment_method === form.paymentMethod;
 	const order = {
 		routerId: row.router_id,
 		duration: row.duration,
 		offerId: session.offer?.id ?? null,
-		...form
+		...wanted
 	};
 	const relation = {
 		...{ replaces: session.id, keepsToken: true },

@@ -7,6 +7,7 @@ import { continuePurchase, retryPurchase } from './ordering.ts';
 import { type PurchasePart, type PurchaseView, type ShownSession, awaitPurchase } from './purchases.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { formatMoney } from '#lib/domain/money.ts';
+import { parseId } from '#lib/domain/text.ts';
 import { formatDuration } from '#lib/domain/time.ts';
 import { methodName, momentText } from '#lib/format/words.ts';
 import { ANY_PAYMENT_METHOD, isRefused } from '#lib/domain/payment-methods.ts';
@@ -266,10 +267,14 @@ export function describeRetry(purchase: Purchase): PayAgain | null {
 		money: formatMoney(amount, session.currency),
 		words: formatAgreed(session.duration, session.offer),
 		...findRetryMethods(purchase, amount),
+		instead: isAsking(purchase) ? session.id : null,
 		paymentMethod: session.payment_method,
 		phone: numberInField(payment?.phone ?? session.phone)
 	};
 }
+
+/** Whether somebody is asked for its payment now, perhaps at a wrong number. */
+export const isAsking = (purchase: Purchase): boolean => purchase.waiting === purchase;
 
 const findRetryPrice = (purchase: Purchase): number | null =>
 	purchase.session.status === 'pending_payment' ? purchase.session.amount : findPriceNow(purchase);
@@ -292,6 +297,8 @@ interface RetryEntry {
 	phone: string;
 	quoted: string;
 	another: string;
+	/** `PayAgain.instead`, or empty. */
+	instead: string;
 }
 
 /** Explains by field why a form cannot pay again. Only the amount that was shown is charged. */
@@ -309,8 +316,11 @@ export function findRetryProblems(purchase: Purchase, entry: RetryEntry): FormEr
  * @throws as `retryPurchase`
  */
 export function sendRetry(event: RequestEvent, token: string, { session }: Purchase, entry: RetryEntry) {
-	const { paymentMethod, phone, quoted, another } = entry;
-	const form = { paymentMethod, phone, amount: Number(quoted), currency: session.currency };
+	const { paymentMethod, phone, quoted, another, instead } = entry;
+	const form = {
+		...{ paymentMethod, phone, amount: Number(quoted), currency: session.currency },
+		instead: parseId(instead)
+	};
 	const orderer = readOrderer(event, another);
 	return retryPurchase(event.locals.app.purchases, apiClient(event), token, form, orderer);
 }

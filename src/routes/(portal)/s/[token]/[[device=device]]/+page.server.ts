@@ -61,6 +61,7 @@ import {
 import {
 	type Purchase,
 	describeRetry,
+	isAsking,
 	findRetryProblems,
 	queueCode,
 	readCodeSms,
@@ -243,13 +244,15 @@ function describePass(
 const asksFor = ({ url, request }: PageEvent, name: 'again' | 'more'): boolean =>
 	url.searchParams.has(name) || request.method === 'POST';
 
-/** Shows the form that pays again, or while the payment may still succeed only a link to it. */
+/** Shows the form that pays again, or while the payment is open or may still succeed only a link to it. */
 function describeRetryForm(event: PageEvent, purchase: Purchase) {
 	const { action } = purchase.state;
 	const again = describeRetry(purchase);
 	const mayWait = action === 'wait-or-retry';
-	const isShown = action === 'retry' || action === 'renew' || (mayWait && asksFor(event, 'again'));
-	return { again: isShown ? again : null, offersAgain: again !== null && mayWait && !isShown };
+	const mayReplace = isAsking(purchase) && again !== null;
+	const isAsked = asksFor(event, 'again') && (mayWait || mayReplace);
+	const isShown = action === 'retry' || action === 'renew' || isAsked;
+	return { again: isShown ? again : null, offersAgain: again !== null && mayWait && !isShown, mayReplace };
 }
 
 function describeAddForm(event: PageEvent, purchase: Purchase) {
@@ -291,7 +294,7 @@ async function takeRetry(event: PageEvent, routerId: number): Promise<number | n
 
 async function payAgain(event: PageEvent) {
 	const purchase = await requirePurchase(event);
-	const entry = await readTexts(event.request, ['paymentMethod', 'phone', 'quoted', 'another']);
+	const entry = await readTexts(event.request, ['paymentMethod', 'phone', 'quoted', 'another', 'instead']);
 	const refused = (refusal: Refusal) => showAgain(event, { retried: entry }, refusal);
 	const errors = findRetryProblems(purchase, entry);
 	if (Object.keys(errors).length > 0) return refused({ status: 400, errors });
