@@ -88,6 +88,7 @@ test('the paid screen shows the code, and who leaves it or an open payment by mi
 	await expect(page.getByText(/^The screen was cleared during a payment\./)).toBeVisible();
 	await undo.tap();
 	await kiosk.asked();
+	await page.clock.runFor(31_000);
 	await page.getByRole('link', { name: 'Buy again with another number' }).tap();
 	// The first key replaces the wrong number.
 	await kiosk.type(freshNumber());
