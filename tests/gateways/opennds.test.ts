@@ -45,6 +45,12 @@ const signIn = (tok: string, user = 's1') =>
 const untilRefused = (device: Device, url: string) =>
 	until('openNDS refuses it', async () => (await device.get(url)).location.includes('/splash/'));
 
+/** While openNDS works on another ndsctl, one of BinAuth for example, it does not do what it is asked. */
+const letIn = (device: Device, ...words: string[]) =>
+	until('openNDS lets the device in', async () => {
+		await hotspot.lab.ndsctl('auth', ...words);
+		return device.isOnline();
+	});
 const goesOnline = (device: Device) => until('the device is online', () => device.isOnline());
 const goesOffline = (device: Device) =>
 	until('the device is offline', async () => !(await device.isOnline()));
@@ -256,11 +262,11 @@ if (isAll)
 					async (buyer) => {
 						await buyer.pay(PROBE);
 						const item = await until('the device is on the list', () => hotspot.authmonItem(phone));
-						await hotspot.lab.ndsctl('auth', ...item);
+						await letIn(phone, ...item);
 					}
 				);
 				const limited = { down: await traffic.speed(phone, 'down'), up: await traffic.speed(phone, 'up') };
-				await hotspot.lab.ndsctl('auth', free.mac, '10', '0', '0', '0', '0');
+				await letIn(free, free.mac, '10', '0', '0', '0', '0');
 				const unlimited = { down: await traffic.speed(free, 'down'), up: await traffic.speed(free, 'up') };
 				// openNDS drops packets above the limit, so that one connection stays below it.
 				for (const [direction, kbps] of [

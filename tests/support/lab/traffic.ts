@@ -61,6 +61,8 @@ export async function startTraffic({ internet }: NetworkLab, devices: readonly D
 			const isDown = direction === 'down';
 			const received = () => (isDown ? bytesAt(device.machine, 'wlan0') : bytesAt(internet, 'eth0'));
 			const connection = start(device, isDown ? Number.MAX_SAFE_INTEGER : 0);
+			// A refused one ends before it is measured.
+			const closed = once(connection, 'close');
 			try {
 				await sleep(SETTLES_MS);
 				const [before, from] = [await received(), performance.now()];
@@ -69,7 +71,7 @@ export async function startTraffic({ internet }: NetworkLab, devices: readonly D
 				return (bytes * 8) / (performance.now() - from);
 			} finally {
 				connection.kill('SIGKILL');
-				await once(connection, 'close');
+				await closed;
 			}
 		}
 	};
